@@ -177,11 +177,13 @@ bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, 
                    const void* second, const uint32_t* data) {
     uint64_t at[lanes];
     const uint64_t base = frame.address_base + static_cast<uint64_t>(store.offset);
+    const auto reach = wave.ctx->reach;
     uint8_t& wait = frame.columns_wait[store.site];
     if (store.form == ColumnStore::Form::Step) {
         const uint64_t step = *static_cast<const uint32_t*>(first);
         wait = 0;
-        if (step >= cache_line && hold(wave, frame, store, base, step, lanes, data)) return true;
+        if (step >= cache_line && hold(wave, frame, store, reach(base), step, lanes, data))
+            return true;
         wait = column_patience;
         return false;
     }
@@ -189,13 +191,14 @@ bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, 
         const auto *a = static_cast<const uint64_t*>(first),
                    *b = static_cast<const uint64_t*>(second);
         for (uint32_t l = 0; l < lanes; l += 4, a += 2, b += 2) {
-            at[l] = base + a[0], at[l + 1] = base + a[1];
-            at[l + 2] = base + b[0], at[l + 3] = base + b[1];
+            at[l] = reach(base + a[0]), at[l + 1] = reach(base + a[1]);
+            at[l + 2] = reach(base + b[0]), at[l + 3] = reach(base + b[1]);
         }
     } else {
         const auto *low = static_cast<const uint32_t*>(first),
                    *high = static_cast<const uint32_t*>(second);
-        for (uint32_t l = 0; l < lanes; ++l) at[l] = base + (low[l] | uint64_t{high[l]} << 32);
+        for (uint32_t l = 0; l < lanes; ++l)
+            at[l] = reach(base + (low[l] | uint64_t{high[l]} << 32));
     }
     uint32_t width = 8;
     while (width < lanes && at[width] != at[0] + 4) width *= 2;

@@ -235,6 +235,7 @@ Wave& Translator::run_all(Wave& first, machine::WaveSource& source) {
     thread.frame.prefetch_items = first.ctx->prefetch_items;
     thread.frame.prefetch_rows = first.ctx->prefetch_rows;
     thread.frame.prefetch_row = first.ctx->prefetch_row;
+    thread.frame.reach = first.ctx->reach;
     thread.frame.again = &start_again;
     thread.frame.run = source.run();
     thread.frame.settle = &settle;

@@ -295,6 +295,7 @@ struct alignas(64) Frame {
         uint32_t base[most_bases] = {};
     } kept;
     uint64_t kept_epoch = 0;  // another one when the LDS or temps may have changed
+    machine::ExecContext::Reach reach;
 };
 
 static_assert(offsetof(Frame, temps) % 4096 >= Frame::most_used_lds);

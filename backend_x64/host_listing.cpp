@@ -63,6 +63,7 @@ constexpr Field frame_fields[] = {
     WJ_FIELD(Frame, access_stub),    WJ_FIELD(Frame, column_stub),
     WJ_FIELD(Frame, open_rows_stub), WJ_FIELD(Frame, store_rows_stub),
     WJ_FIELD(Frame, row_order_stub), WJ_ARRAY(Frame, row_lanes),
+    WJ_FIELD(Frame, reach),          WJ_FIELD(Frame, stub_access),
 };
 #undef WJ_FIELD
 #undef WJ_ARRAY

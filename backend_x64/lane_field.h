@@ -29,7 +29,7 @@ std::optional<LaneField> scaled_index(const ir::Block& block, ir::Value v);
 // What an engine knows of the memory that a block runs in.
 struct MemoryTraits {
     bool exclusive = false;  // no other thread sees it
-    bool direct = false;     // guest addresses are the host's
+    bool direct = false;     // guest addresses are the host's, perhaps behind reach()
     bool any_order = false;  // of accesses to global memory by different lanes: nobody can tell
 };
 

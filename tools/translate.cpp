@@ -19,7 +19,7 @@ namespace {
 
 struct Translation {
     std::string file, kernel, target, isa, profile, block;
-    bool exec_full = false, checked = false, passes = false;
+    bool exec_full = false, checked = false, window = false, passes = false;
 };
 
 // Opened code object for a target: the wanted one, or the first that is emulated.
@@ -104,7 +104,7 @@ void each_translation(const Translation& r, F print) {
     open(r, opened);
     x64::CompileOptions options;
     options.avx512 = choose_isa(r.isa) == x64::Isa::Avx512;
-    options.address_mode = x64::address_mode(r.checked, false);
+    options.address_mode = x64::address_mode(r.checked, r.window);
     std::optional<lift::Profile> profile;
     if (!r.profile.empty()) {
         profile = read_profile(r.profile);
@@ -162,6 +162,7 @@ void add_translation(CLI::App& sub, Translation& r) {
     add_common(sub, r);
     sub.add_option("--isa", r.isa, "avx2 or avx512");
     sub.add_flag("--checked", r.checked, "for checked memory");
+    sub.add_flag("--window", r.window, "for memory in a window");
     sub.add_option("--block", r.block, "only the block at this offset from the kernel's beginning");
     sub.add_option("--profile", r.profile,
                    "what is known of the wave, of the block or the kernel's first one: a file as "

@@ -255,7 +255,7 @@ bool BlockCompiler::end() {
 bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& options,
                             CompiledBlock& out) {
     const MemoryTraits memory{.exclusive = options.exclusive,
-                              .direct = options.address_mode == AddressMode::Identity};
+                              .direct = !is_checked(options.address_mode)};
     if (!schedule_.build(block, options.avx512, memory)) return false;
     if (!begin(block, options, out)) return false;
     extra_slots_ = schedule_.slots_used();

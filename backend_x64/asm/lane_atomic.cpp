@@ -117,7 +117,7 @@ void BlockCompiler::lane_atomic(Value v) {
             special.value = 1;
         }
         special.uniform = true;
-        special.unrolled = special.unrolls() && !is_masked(m.mode);
+        special.unrolled = special.unrolls();
         if (!special.unrolled && !counts) special.uniform = m.uniform;
         const bool late = special.unrolled;
         if (!late) atomic_exchange_area(m);
@@ -160,7 +160,7 @@ void BlockCompiler::lane_atomic(Value v) {
 
 void BlockCompiler::atomic_inline(const LaneAtomic& m) {
     std::vector<Gp> busy = m.busy;
-    if (m.direct() && m.dwords == 1 && !is_masked(options_.address_mode))
+    if (m.direct() && m.dwords == 1)
         std::erase_if(busy, [](const Gp& r) { return r == new_value || r == scratch; });
     for (const Gp& r : busy) a_.push(r);
     if (!m.plain) {
@@ -187,6 +187,7 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
         else
             a_.mov(base, x86::rax);
     }
+    if (is_masked(m.mode) && m.is_near_base()) emit_reach(a_, base);
     if (m.constant)
         a_.mov(m.sized(data), m.value);
     else if (m.uniform)
@@ -441,7 +442,7 @@ Mem BlockCompiler::atomic_element(const LaneAtomic& m) {
     const Mem at = x86::ptr(base, offset, 0, imm);
     if (!is_masked(m.mode)) return at;
     a_.lea(offset, at);
-    emit_reach(a_, offset, scratch);
+    emit_reach(a_, offset);
     return x86::ptr(offset);
 }
 
@@ -507,7 +508,11 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
 // Of those with a field; `offset` points to the chunk of the source.
 void BlockCompiler::atomic_field_lane(const LaneAtomic& m, uint32_t l) {
     load_field(lane, offset, l, *m.field);
-    atomic_update(m, x86::ptr(base, lane, m.field->up, static_cast<int32_t>(m.imm)));
+    const Mem at = x86::ptr(base, lane, m.field->up, static_cast<int32_t>(m.imm));
+    if (!is_masked(m.mode) || m.is_near_base()) return atomic_update(m, at);
+    a_.lea(lane, at);
+    emit_reach(a_, lane);
+    atomic_update(m, x86::ptr(lane));
 }
 
 // The field of lane l of the row at `rows`.

@@ -43,6 +43,11 @@ struct BlockCompiler::LaneAtomic : LaneAccess {
     // The lanes one after the other without a loop, their addresses taken from registers; wide
     // ones have the same upper half.
     bool unrolled = false;
+    // The lanes are within 32 bits of one base.
+    bool is_near_base() const {
+        return unrolled ||
+               (field && !field->is_signed && uint64_t{field->most} << field->up <= ~0u);
+    }
     bool unrolls() const { return full && plain && uniform && dwords == 1 && direct(); }
 };
 

@@ -13,7 +13,7 @@ namespace x86 = asmjit::x86;
 // done one by one, lowest first. Goes to `differ` if there are several addresses, else, out of
 // line, to `over`.
 void BlockCompiler::atomic_compare_same(const LaneAtomic& m, Label differ, Label over) {
-    if (m.op != AtomicOp::CmpSwap || m.field || is_masked(m.mode)) return;
+    if (m.op != AtomicOp::CmpSwap || m.field) return;
     atomic_leave_unless_same(m, differ);
     const Label same = a_.newLabel();
     a_.jmp(same);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "backend_x64/asm/loop_code.h"
+#include "backend_x64/asm/reach.h"
 
 namespace wj::x64 {
 
@@ -494,8 +495,13 @@ void BlockCompiler::LaneLoopCode::emit_step(const LaneProgram::Step& s) const {
         case Step::Load: {
             const auto imm = static_cast<int32_t>(s.imm);
             const Gp a = general(s.a, true);
-            const Mem from =
+            Mem from =
                 s.b.number < 0 ? x86::ptr(a, imm) : x86::ptr(a, general(s.b, true), s.scale, imm);
+            if (is_masked(c_.options_.address_mode)) {
+                a_.lea(x86::rax, from);
+                emit_reach(a_, x86::rax);
+                from = x86::ptr(x86::rax);
+            }
             auto sized = [&](uint32_t bytes) {
                 Mem m = from;
                 m.setSize(bytes);

@@ -84,7 +84,7 @@ void BlockCompiler::scalar_part(const LaneAccess& m) {
 }
 
 // Adds rcx to the lanes' 64-bit addresses, which are then what the mode makes of guest addresses.
-// Changes t, but for AVX-512 and masked addresses; where addresses are masked, rdx changes.
+// Changes t, but for AVX-512 and masked addresses.
 static void add_scalar_part(CountingAssembler& a, AddressMode mode, const Vec& x, const Vec& y,
                             const Vec& t) {
     const Mem place = frame_field(offsetof(Frame, lane_hosts), 8);
@@ -98,7 +98,7 @@ static void add_scalar_part(CountingAssembler& a, AddressMode mode, const Vec& x
     for (const Vec& v : {x, y})
         from_memory ? a.emit(X::kIdVpaddq, v, v, place._1to8()) : a.emit(X::kIdVpaddq, v, v, t);
     if (!is_masked(mode)) return;
-    emit_reach(a, x, y, t, x86::rdx);
+    emit_reach(a, x, y, t);
 }
 
 // The host addresses of all lanes in order, with rcx: in m.t and m.t2, and in Frame::lane_hosts.
@@ -174,7 +174,7 @@ void BlockCompiler::gather_near_base(const LaneAccess& m, Label far) {
     a_.jnz(far);
     LaneAccess near = m;
     near.address = x86::rcx;
-    if (is_masked(m.mode)) emit_reach(a_, near.address, x86::rdx);
+    if (is_masked(m.mode)) emit_reach(a_, near.address);
     gather_scatter(near, m.lo);
 }
 

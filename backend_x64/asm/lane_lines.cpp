@@ -192,8 +192,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
 // Uniform base of a global access, as the host sees it.
 void BlockCompiler::global_base(const Gp& to, const Mem& base) {
     a_.mov(to, base);
-    if (!is_masked(options_.address_mode)) return;
-    emit_reach(a_, to, x86::rdx);
+    if (is_masked(options_.address_mode)) emit_reach(a_, to);
 }
 
 const BlockCompiler::PlacedLine* BlockCompiler::placed_line(Value base, Value line) const {

@@ -212,7 +212,7 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
         if (m.scalar_base) a_.add(x86::rax, m.base);
         if (is_masked(m.mode)) {
             if (m.imm) a_.add(x86::rax, static_cast<int32_t>(m.imm));
-            emit_reach(a_, x86::rax, x86::rdx);
+            emit_reach(a_, x86::rax);
             m.imm = 0;
         }
     }
@@ -318,6 +318,7 @@ void BlockCompiler::add_to_held(const ColumnStore& store, uint32_t at,
     a_.cmp(held(offsetof(HeldColumns, store)), x86::rcx);
     a_.jne(otherwise);
     a_.lea(x86::rcx, x86::ptr(x86::rax, static_cast<int32_t>(store.offset)));
+    if (is_masked(options_.address_mode)) emit_reach(a_, x86::rcx);
     a_.cmp(held(offsetof(HeldColumns, next)), x86::rcx);
     a_.jne(otherwise);
     a_.mov(x86::edx, rows[0].mem);

@@ -192,7 +192,7 @@ void BlockCompiler::find_pattern(const LaneAccess& m, int64_t max_imm, Label une
     } else if (m.space != lds_space) {
         a_.mov(address, m.base);
     }
-    if (is_masked(m.mode) && !m.base_apart()) emit_reach(a_, address, x86::rdx);
+    if (is_masked(m.mode) && !m.base_apart()) emit_reach(a_, address);
     // Where would lane 0 be? All lanes must agree.
     a_.emit(X::kIdVpsubd, m.t, m.lo, index_table({0}, 16, m.bytes));
     lead(m, m.t2, m.t);
@@ -309,7 +309,7 @@ void BlockCompiler::add_base(LaneAccess& m) {
         a_.add(sum, m.address);
         m.address = sum;
     }
-    if (is_masked(m.mode)) emit_reach(a_, sum, x86::rdx);
+    if (is_masked(m.mode)) emit_reach(a_, sum);
 }
 
 // The base that goes with offsets_index.

@@ -189,9 +189,8 @@ void BlockCompiler::prefetch_ahead(const LaneAccess& m, uint32_t stride, Value l
 // for all whose addresses are known in front of the first region with one of them.
 void BlockCompiler::find_tile_steps(const Value* begin, uint32_t count) {
     const ir::Terminator& t = block_->term;
-    if (!tile_steps_.empty() || options_.address_mode != AddressMode::Identity ||
-        starts_program(*block_) || t.kind != ir::Terminator::Kind::Exit ||
-        t.exit != machine::ExitKind::Barrier)
+    if (!tile_steps_.empty() || is_checked(options_.address_mode) || starts_program(*block_) ||
+        t.kind != ir::Terminator::Kind::Exit || t.exit != machine::ExitKind::Barrier)
         return;
     struct Tile {
         Value address;

@@ -1,6 +1,7 @@
 // Loads of elements of a small table (quantised values, classes of characters, palettes): the whole
 // table is loaded into vectors, and lanes are permutations of them.
 #include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/reach.h"
 
 namespace wj::x64 {
 
@@ -18,13 +19,14 @@ void BlockCompiler::memory_table(const LaneAccess& m) {
     const Label apart = a_.newLabel();
     a_.mov(m.address, m.base);
     if (m.imm) a_.add(m.address, static_cast<int32_t>(m.imm));
+    if (is_masked(m.mode)) emit_reach(a_, m.address);
     a_.mov(x86::eax, m.address.r32());
     a_.and_(x86::eax, page - 1);
     a_.cmp(x86::eax, page - span);
     a_.ja(apart);
     m.bytes == 4 ? dwords_of_table(m, span) : bytes_of_table(m, span);
     cold(apart, [this, m] {
-        a_.mov(m.address, m.base);
+        global_base(m.address, m.base);
         find_first_lane(m);
         memory_gather(m);
     });

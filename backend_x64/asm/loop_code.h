@@ -151,7 +151,10 @@ protected:
     bool goes_in_steps(uint32_t walk) const;
     void forget() const;
     int32_t row_distance(uint32_t walk) const;
+    bool keeps_base(uint32_t walk) const;
     bool adds_base(const LaneAccess& m) const;
+    int32_t step(uint32_t walk) const;
+    void cut_to_reach() const;
     void count_rows() const;
     void choose_rows(Label not_yet) const;
     void cut_to_rows(const Gp& budget) const;

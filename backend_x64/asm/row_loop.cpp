@@ -70,6 +70,9 @@ RowOrder BlockCompiler::RowLoopCode::row_order() const {
             *walk.whole_step(), windows().in_windows(w),
             static_cast<uint8_t>(ir::access_bytes(inst(walk.first))),
             static_cast<uint32_t>(patterns_at.offset() + static_cast<int64_t>(frame_bias))};
+        if (const int32_t step = order.walks[w].step; step && keeps_base(w))
+            order.most = std::min(order.most,
+                                  (1u << masked_walk_bits) / static_cast<uint32_t>(std::abs(step)));
     }
     for (Value v = 0; v < block_->insts.size(); ++v)
         if (const auto walk = plan_.walks.of(v))
@@ -87,6 +90,7 @@ void BlockCompiler::RowLoopCode::note_lanes(Value v) const {
     m.v = v;
     m.scalar_base = ir::has_scalar_base(i.op);
     m.wide = block_->type(ir::address_of(i)) == ir::Type::V64;
+    m.mode = c_.options_.address_mode;
     if (m.scalar_base) m.base = c_.home_mem(schedule_.uniform_home(i.args[0]));
     c_.use_address(m, ir::address_of(i));
     m.t = c_.tmp(), m.t2 = c_.tmp();
@@ -316,8 +320,8 @@ void BlockCompiler::RowLoopCode::emit_chunk(const Gp& budget) const {
     for (uint32_t w = 0; w < count; ++w) {
         if (windows().in_windows(w)) continue;
         const ir::Inst& access = inst(plan_.walks.walks[w].first);
-        const bool apart =
-            ir::has_scalar_base(access.op) && block_->type(ir::address_of(access)) == ir::Type::V64;
+        const bool apart = !keeps_base(w) && ir::has_scalar_base(access.op) &&
+                           block_->type(ir::address_of(access)) == ir::Type::V64;
         a_.mov(x86::rax, row_lanes(w, 0).cloneResized(8));
         if (apart) a_.sub(x86::rax, c_.home_mem(schedule_.uniform_home(access.args[0])));
         a_.mov(walk_slot(addresses, w), x86::rax);

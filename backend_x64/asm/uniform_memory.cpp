@@ -104,11 +104,17 @@ void BlockCompiler::uniform_load(Value v) {
         a_.mov(gp(static_cast<int>(d.id()), w), gp(0, w));
         return;
     }
-    if (is_masked(options_.address_mode) || !fits_imm32(static_cast<uint64_t>(offset))) {
-        const Gp t = utmp(), c = utmp();
-        a_.mov(t, offset);
-        a_.add(t, base);
-        if (is_masked(options_.address_mode)) emit_reach(a_, t, c);
+    const bool masked = is_masked(options_.address_mode),
+               far = !fits_imm32(static_cast<uint64_t>(offset));
+    if (masked || far) {
+        const Gp t = utmp();
+        if (far) {
+            a_.mov(t, offset);
+            a_.add(t, base);
+        } else {
+            a_.lea(t, x86::ptr(base, static_cast<int32_t>(offset)));
+        }
+        if (masked) emit_reach(a_, t);
         base = t;
         offset = 0;
     }

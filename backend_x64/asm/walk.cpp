@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend_x64/asm/loop_code.h"
+#include "backend_x64/asm/reach.h"
 #include "backend_x64/asm/walk_fields.h"
 
 namespace wj::x64 {
@@ -123,14 +124,29 @@ void BlockCompiler::WalkCode::learn_rows(const LaneAccess& m, int32_t rows) cons
     a_.or_(walk_slot(in_rows), bit(walk, m.walk_chunk));
 }
 
+// Where addresses are masked: once, with a base that moves evenly, too. The next iterations stay
+// within 2^masked_walk_bits bytes of there.
+bool BlockCompiler::WalkCode::keeps_base(uint32_t walk) const {
+    return is_masked(c_.options_.address_mode) && plan_.walks.walks[walk].base_step;
+}
+
 // Whether addresses of the walk are kept without the base, which comes in with each access.
 bool BlockCompiler::WalkCode::adds_base(const LaneAccess& m) const {
-    return m.base_apart() || plan_.walks.walks[static_cast<uint32_t>(m.walk)].base_varies;
+    const auto walk = static_cast<uint32_t>(m.walk);
+    if (keeps_base(walk)) return false;
+    return m.base_apart() || plan_.walks.walks[walk].base_varies;
+}
+
+// Of a walk with a constant step: what its distance grows by.
+int32_t BlockCompiler::WalkCode::step(uint32_t walk) const {
+    const Walks::Walk& w = plan_.walks.walks[walk];
+    return keeps_base(walk) ? *w.whole_step() : *w.step;
 }
 
 // From one iteration's row to the next one's, without what the base moves on by itself.
 int32_t BlockCompiler::WalkCode::row_distance(uint32_t walk) const {
-    return static_cast<int32_t>(c_.width()) - *plan_.walks.walks[walk].base_step;
+    const auto all = static_cast<int32_t>(c_.width());
+    return keeps_base(walk) ? all : all - *plan_.walks.walks[walk].base_step;
 }
 
 // Behind iterations that walked: which row comes next.
@@ -233,8 +249,13 @@ void BlockCompiler::WalkCode::learn(const LaneAccess& m, const Gp& address,
     auto find = [*this, m, address] {
         a_.mov(x86::rax, address);
         // The base comes in with each access, in case it varies.
-        if (plan_.walks.walks[static_cast<uint32_t>(m.walk)].base_varies && !m.base_apart())
+        if (keeps_base(static_cast<uint32_t>(m.walk))) {
+            if (m.base_apart()) a_.add(x86::rax, m.base);
+            emit_reach(a_, x86::rax);
+        } else if (plan_.walks.walks[static_cast<uint32_t>(m.walk)].base_varies &&
+                   !m.base_apart()) {
             a_.sub(x86::rax, m.base);
+        }
     };
     const bool one_is_enough = plan_.walks.walks[walk].step.has_value();
     const uint32_t own = bit(walk, m.walk_chunk);
@@ -296,7 +317,10 @@ void BlockCompiler::WalkCode::access(const LaneAccess& m) const {
     const auto walk = static_cast<uint32_t>(m.walk);
     a_.mov(m.address, walk_slot(addresses, walk, m.walk_chunk));
     a_.add(m.address, walk_distance(walk));
-    if (adds_base(m)) a_.add(m.address, m.base);
+    if (adds_base(m)) {
+        a_.add(m.address, m.base);
+        if (is_masked(m.mode)) emit_reach(a_, m.address);
+    }
     const Label one = a_.newLabel();
     if (m.store) {  // no other pattern is let through (rows_in_any_order)
         c_.memory_consecutive(m);
@@ -328,7 +352,7 @@ void BlockCompiler::WalkCode::choose_rows(Label not_yet) const {
         const Label straight = a_.newLabel();
         uint32_t own = 0;
         for (uint32_t c = 0; c < loop_.pins.chunks; ++c) own |= bit(w, c);
-        a_.mov(walk_slot(steps, w), *plan_.walks.walks[w].step);
+        a_.mov(walk_slot(steps, w), step(w));
         a_.mov(x86::eax, walk_slot(in_rows));
         a_.and_(x86::eax, own);
         a_.jz(straight);
@@ -354,6 +378,25 @@ void BlockCompiler::WalkCode::cut_to_rows(const Gp& budget) const {
     a_.add(x86::rdx, x86::rcx);
     a_.sub(budget, x86::rcx);
     a_.bind(whole);
+}
+
+// ecx: two more than the binary logarithm of how many iterations may walk. They become so few that
+// no walk that keeps its base goes further than it may.
+void BlockCompiler::WalkCode::cut_to_reach() const {
+    for (uint32_t w = 0; w < plan_.walks.walks.size(); ++w) {
+        if (!keeps_base(w)) continue;
+        if (goes_in_steps(w))
+            a_.mov(x86::rax, walk_slot(steps, w));
+        else
+            a_.mov(x86::rax, step(w));
+        a_.mov(x86::rdx, x86::rax);
+        a_.neg(x86::rdx);
+        a_.cmovs(x86::rdx, x86::rax);
+        a_.emit(X::kIdLzcnt, x86::rax, x86::rdx);
+        a_.sub(x86::eax, 64 - masked_walk_bits - 2);
+        a_.cmp(x86::eax, x86::ecx);
+        a_.cmovl(x86::ecx, x86::eax);
+    }
 }
 
 // Iterations from the plain bodies on. `plain`: where a plain iteration begins, `resume`: where it
@@ -392,7 +435,7 @@ void BlockCompiler::WalkCode::walk_loop(const Gp& budget, Label plain, Label res
         a_.mov(walk_slot(learned), 0);
         if (!loop_.row_sites.empty()) choose_rows(not_yet);
         a_.xor_(x86::edx, x86::edx);
-        if (!plan_.walks.limits.empty()) {
+        if (!plan_.walks.limits.empty() || is_masked(c_.options_.address_mode)) {
             // 2^30 divided by the longest step, rounded down to a power of two.
             a_.mov(x86::ecx, 32);
             for (const Walks::Limit& limit : plan_.walks.limits) {
@@ -407,6 +450,7 @@ void BlockCompiler::WalkCode::walk_loop(const Gp& budget, Label plain, Label res
                 a_.cmp(x86::eax, x86::ecx);
                 a_.cmovb(x86::ecx, x86::eax);
             }
+            cut_to_reach();
             a_.sub(x86::ecx, 2);
             a_.js(not_yet);
             a_.mov(x86::eax, block_->guest_count);
@@ -424,7 +468,7 @@ void BlockCompiler::WalkCode::walk_loop(const Gp& budget, Label plain, Label res
             if (goes_in_steps(w))
                 a_.mov(walk_distance(w), walk_slot(steps, w));
             else
-                a_.mov(walk_distance(w), *plan_.walks.walks[w].step);
+                a_.mov(walk_distance(w), step(w));
         }
         if (counts) {
             count_iterations(budget, counted);
@@ -452,8 +496,8 @@ void BlockCompiler::WalkCode::walk_loop(const Gp& budget, Label plain, Label res
     for (uint32_t w = 0; w < count; ++w) {
         if (goes_in_steps(w))
             a_.add(walk_distance(w), walk_slot(steps, w));
-        else if (const int32_t step = *plan_.walks.walks[w].step)
-            a_.add(walk_distance(w), step);
+        else if (const int32_t by = step(w))
+            a_.add(walk_distance(w), by);
     }
     if (counts) {
         a_.dec(budget);

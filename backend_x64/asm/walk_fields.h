@@ -30,6 +30,10 @@ inline const Gp& walk_distance(uint32_t walk) {
     return registers[walk];
 }
 
+// How many bytes walks go on from an address that was masked, as a power of two: far less than
+// memory::Window::unused, so that what is in the window is found where masks would lead.
+inline constexpr uint32_t masked_walk_bits = 30;
+
 // Of `learned`: a value that walks extend may not grow any more.
 inline constexpr uint32_t out_of_limits = 1u << 31;
 

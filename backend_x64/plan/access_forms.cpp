@@ -64,7 +64,7 @@ Rows found_rows(const PlanContext& c, Rows::Kind kind) {
 }
 
 bool may_find_rows(const PlanContext& c, const AccessPlan& p, Rows::Kind kind, bool fewer_lanes) {
-    return has_narrow_rows(c) && p.space == global_space && p.mode == AddressMode::Identity &&
+    return has_narrow_rows(c) && p.space == global_space && !is_checked(p.mode) &&
            p.dwords_only() && (p.full || (c.has_masks() && p.walk < 0 && !fewer_lanes)) &&
            may_be_rows(c, p, kind);
 }
@@ -253,7 +253,7 @@ std::optional<ByteScatter> store_byte_row(const PlanContext& c, const AccessPlan
 // ---- others ----
 
 uint32_t table_of(const PlanContext& c, const ir::Inst& load) {
-    if (load.op != Op::LoadGlobalS || c.options.address_mode != AddressMode::Identity) return 0;
+    if (load.op != Op::LoadGlobalS || is_checked(c.options.address_mode)) return 0;
     const Access access = ir::aux_access(load.aux);
     const uint32_t bytes = ir::table_bytes(c.block, access, ir::aux_dwords(load.aux), load.args[1]);
     const bool dwords = access == Access::Dwords;
@@ -272,7 +272,7 @@ int32_t walking_direction(const PlanContext& c, const AccessPlan& p) {
 
 bool walks_in_rows(const PlanContext& c, const AccessPlan& p, const AccessSite& site) {
     if (!site.learns || p.walk < 0 || p.store || !p.full || p.space != global_space ||
-        p.mode != AddressMode::Identity || c.block.loads_in_order ||
+        is_checked(p.mode) || c.block.loads_in_order ||
         !(p.dwords_only() ? std::has_single_bit(p.dwords) : p.access <= Access::S16))
         return false;
     const Walks::Walk& w = site.loop_walks->walks[static_cast<uint32_t>(p.walk)];
@@ -306,9 +306,8 @@ bool may_be_column(const PlanContext& c, Value store) {
     const bool line = ir::has_scalar_base(i.op) && has_lane_step(c, c.inst(ir::address_of(i)));
     if (c.block.lanes < machine::lanes) return false;
     if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64 && !line) ||
-        c.options.address_mode != AddressMode::Identity ||
-        ir::aux_access(i.aux) != Access::Dwords || ir::aux_dwords(i.aux) != 1 ||
-        !c.schedule.is_full(ir::mask_of(i)))
+        is_checked(c.options.address_mode) || ir::aux_access(i.aux) != Access::Dwords ||
+        ir::aux_dwords(i.aux) != 1 || !c.schedule.is_full(ir::mask_of(i)))
         return false;
     if (line && (i.op != Op::StoreGlobalS || !is_last_access(c.block, store))) return false;
     // What the chunks' addresses look like must not be wanted by later accesses.

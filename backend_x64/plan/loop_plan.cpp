@@ -71,7 +71,7 @@ uint32_t find_row_walks(const PlanContext& c, const Walks& walks, bool divergent
 }
 
 static void plan_walks(LoopPlan& plan, const PlanContext& c, const LoopLimits& limits) {
-    if (!limits.walks || c.options.address_mode != AddressMode::Identity) return;
+    if (!limits.walks || is_checked(c.options.address_mode)) return;
     plan.walks = find_walks(c.block, c.schedule, plan.divergent);
     if (plan.walks.walks.empty()) {
         refuse(c.options.decisions, Mechanism::Walks, "no load's address grows evenly");
@@ -111,7 +111,7 @@ static void plan_until_empty(LoopPlan& plan, const PlanContext& c) {
         if (!std::ranges::count(plan.masks_out, u)) plan.masks_out.push_back(u);
     }
     plan.compacted = find_slices(c);
-    if (c.options.address_mode != AddressMode::Identity) return;
+    if (is_checked(c.options.address_mode)) return;
     plan.lanes = find_lane_program(c.block, *plan.divergent);
     if (plan.lanes && c.schedule.temp_row_count() + 2 * plan.lanes->inputs.size() > temp_rows)
         plan.lanes.reset();
@@ -173,9 +173,8 @@ void plan_iterations(LoopPlan& plan, const PlanContext& c, const LoopLimits& lim
 }
 
 std::optional<RowLoopPlan> plan_row_loop(const PlanContext& c, const LoopLimits& limits) {
-    if (!limits.row_loops || limits.chunks == Chunks::None ||
-        c.options.address_mode != AddressMode::Identity || !is_uniform_loop(c) ||
-        !guards_stay(c.block) || uses_accumulators(c.block))
+    if (!limits.row_loops || limits.chunks == Chunks::None || is_checked(c.options.address_mode) ||
+        !is_uniform_loop(c) || !guards_stay(c.block) || uses_accumulators(c.block))
         return {};
     const auto stores = [](const ir::Inst& i) {
         return ir::op_info(i.op).cls == Class::LaneStore && space_of(i.op) == global_space;
