@@ -73,12 +73,13 @@ void WavejitBackend::load(Bench& bench) {
     require(wj_module_load_file(context_, path.c_str(), &module_), path);
     for (Buffer& buffer : bench.bufs) {
         uint64_t address = 0;
-        require(copies() ? wj_memory_allocate(context_, buffer.bytes, &address)
+        require(copies() ? wj_memory_allocate(context_, mapped(buffer.bytes), &address)
                          : wj_memory_register(context_, buffer.host, buffer.bytes,
                                               WJ_READ | WJ_WRITE, &address),
                 "buffer");
         addresses_.push_back(address);
     }
+    all_to_device(bench);
     launches_.resize(bench.launches.size());
     for (size_t i = 0; i < bench.launches.size(); i++) {
         const Launch& launch = bench.launches[i];
@@ -104,7 +105,13 @@ void WavejitBackend::load(Bench& bench) {
 }
 
 void WavejitBackend::to_device(Bench& bench) {
-    bench.restore();
+    if (!copies()) return bench.restore();
+    for (size_t b = 0; b < addresses_.size(); b++)
+        if (const auto& init = bench.bufs[b].init; !init.empty())
+            require(wj_memory_write(context_, addresses_[b], init.data(), init.size()), "buffer");
+}
+
+void WavejitBackend::all_to_device(Bench& bench) {
     if (!copies()) return;
     for (size_t b = 0; b < addresses_.size(); b++)
         require(wj_memory_write(context_, addresses_[b], bench.bufs[b].host, bench.bufs[b].bytes),

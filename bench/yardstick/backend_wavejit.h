@@ -30,6 +30,7 @@ public:
     void load(Bench& bench) override;
     double run(Bench& bench) override;
     void to_device(Bench& bench) override;
+    void all_to_device(Bench& bench) override;
     void to_host(Bench& bench) override;
     void unload(Bench& bench) override;
     wj_counters counters();

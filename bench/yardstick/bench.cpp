@@ -12,7 +12,7 @@ namespace yardstick {
 
 bool huge_pages = true;
 
-static size_t mapped(size_t bytes) {
+size_t mapped(size_t bytes) {
     const size_t unit = size_t(2) << 20;
     return (bytes + unit - 1) / unit * unit;
 }

@@ -91,7 +91,9 @@ struct Backend {
     virtual std::string describe() = 0;
     virtual void load(Bench&) = 0;   // program, kernels, buffers
     virtual double run(Bench&) = 0;  // every launch, then wait; seconds
+    // In front of a run: what runs change. All: the host has changed anything.
     virtual void to_device(Bench&) = 0;
+    virtual void all_to_device(Bench& bench) { to_device(bench); }
     virtual void to_host(Bench&) = 0;
     virtual void unload(Bench&) = 0;
 };
@@ -102,6 +104,7 @@ std::unique_ptr<Backend> make_opencl_backend(const std::string& kernel_dir,
 double now();  // seconds, steady clock
 
 extern bool huge_pages;
+size_t mapped(size_t bytes);  // of a buffer: whole huge pages
 // Small: correctness on an interpreter. Medium: JIT against interpreter. Full: against PoCL and
 // native loops.
 enum class Scale { Small, Medium, Full };

@@ -157,6 +157,7 @@ void load(Bench& bench, Contender& c, const Options& o) {
 // Empty if the result is right. What others have left in the buffers must not pass for it.
 std::string check(Bench& bench, Contender& c, const Options& o, const Bench::Contents& contents) {
     bench.set_contents(contents);
+    if (c.backend) c.backend->all_to_device(bench);
     Runner(bench, c, o.wavejit.threads).run();
     if (c.backend) c.backend->to_host(bench);
     return bench.check(bench);
