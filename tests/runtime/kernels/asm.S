@@ -313,6 +313,16 @@ BEGIN store_at
 END store_at
 DESCRIPTOR store_at
 
+// void atomic_field_at(u32* base): adds l to element l.
+BEGIN atomic_field_at
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_lshlrev_b32_e32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  global_atomic_add v1, v0, s[4:5]
+END atomic_field_at
+DESCRIPTOR atomic_field_at
+
 // void \name(u8* base, u64 stride): lane l accesses base + l * stride, which is v[2:3]. s[8:11] is a
 // buffer at base, v1 its offset l * stride.
 .macro ACCESS_AT name, access
@@ -345,6 +355,145 @@ ACCESS_AT buffer_store_at, "buffer_store_dword v0, v1, s[8:11], 0 offen"
 ACCESS_AT buffer_atomic_at, "buffer_atomic_add v0, v1, s[8:11], 0 offen"
 ACCESS_AT scalar_load_at, "s_load_dwordx4 s[4:7], s[4:5], 0x0"
 ACCESS_AT scalar_buffer_load_at, "s_buffer_load_dwordx4 s[4:7], s[8:11], 0x0"
+
+// void \name(struct { u64 base, stride, step, count, out; }): lane l loads from base + l * stride on, `step` further each
+// time, count times; the sum goes to out[l]. v[2:3] is where it is, or s[4:5] with v1 if the base moves.
+.macro WALK name, load, low, high
+BEGIN \name
+  s_load_dwordx8 s[4:11], s[0:1], 0x0
+  s_load_dwordx2 s[12:13], s[0:1], 0x20
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mov_b32_e32 v5, 0
+  s_waitcnt lgkmcnt(0)
+  v_mul_lo_u32 v1, v0, s6
+  v_mov_b32_e32 v2, s4
+  v_mov_b32_e32 v3, s5
+  v_mad_u64_u32 v[2:3], vcc, v0, s6, v[2:3]
+  s_mov_b32 s14, 0
+.Lloop_\name:
+  \load
+  v_mov_b32_e32 v7, s9
+  s_add_u32 s14, s14, 1
+  \low
+  \high
+  s_waitcnt vmcnt(0)
+  v_add_u32_e32 v5, v5, v4
+  s_cmp_lt_u32 s14, s10
+  s_cbranch_scc1 .Lloop_\name
+  v_lshlrev_b32_e32 v0, 2, v0
+  global_store_dword v0, v5, s[12:13]
+END \name
+DESCRIPTOR \name, 40
+.endm
+WALK walk_lanes, "global_load_dword v4, v[2:3], off", "v_add_co_u32_e32 v2, vcc, s8, v2", "v_addc_co_u32_e32 v3, vcc, v3, v7, vcc"
+WALK walk_dwords, "global_load_dword v4, v[2:3], off", "v_add_co_u32_e32 v2, vcc, 4, v2", "v_addc_co_u32_e32 v3, vcc, 0, v3, vcc"
+WALK walk_down, "global_load_dword v4, v[2:3], off", "v_add_co_u32_e32 v2, vcc, -4, v2", "v_addc_co_u32_e32 v3, vcc, -1, v3, vcc"
+WALK walk_base, "global_load_dword v4, v1, s[4:5]", "s_add_u32 s4, s4, s8", "s_addc_u32 s5, s5, s9"
+WALK walk_base_by_4, "global_load_dword v4, v1, s[4:5]", "s_add_u32 s4, s4, 4", "s_addc_u32 s5, s5, 0"
+
+// The same, but the only load is the last one: count * step behind base + l * stride.
+BEGIN walk_unseen
+  s_load_dwordx8 s[4:11], s[0:1], 0x0
+  s_load_dwordx2 s[12:13], s[0:1], 0x20
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mov_b32_e32 v5, 0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v2, s4
+  v_mov_b32_e32 v3, s5
+  v_mad_u64_u32 v[2:3], vcc, v0, s6, v[2:3]
+  v_mov_b32_e32 v8, s10
+  s_mov_b32 s14, 0
+.Lwalk_unseen:
+  v_cmp_eq_u32_e32 vcc, s14, v8
+  s_and_saveexec_b64 s[16:17], vcc
+  global_load_dword v5, v[2:3], off
+  s_mov_b64 exec, s[16:17]
+  v_mov_b32_e32 v7, s9
+  s_add_u32 s14, s14, 1
+  v_add_co_u32_e32 v2, vcc, s8, v2
+  v_addc_co_u32_e32 v3, vcc, v3, v7, vcc
+  s_cmp_le_u32 s14, s10
+  s_cbranch_scc1 .Lwalk_unseen
+  v_lshlrev_b32_e32 v0, 2, v0
+  s_waitcnt vmcnt(0)
+  global_store_dword v0, v5, s[12:13]
+END walk_unseen
+DESCRIPTOR walk_unseen, 40
+
+// void walk_rows(the same): running sums of lane l's row, which is at base + l * stride, to out + l * stride.
+BEGIN walk_rows
+  s_load_dwordx8 s[4:11], s[0:1], 0x0
+  s_load_dwordx2 s[12:13], s[0:1], 0x20
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mov_b32_e32 v5, 0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v2, s4
+  v_mov_b32_e32 v3, s5
+  v_mad_u64_u32 v[2:3], vcc, v0, s6, v[2:3]
+  v_mov_b32_e32 v8, s12
+  v_mov_b32_e32 v9, s13
+  v_mad_u64_u32 v[8:9], vcc, v0, s6, v[8:9]
+  s_mov_b32 s14, 0
+.Lwalk_rows:
+  global_load_dword v4, v[2:3], off
+  v_add_co_u32_e32 v2, vcc, 4, v2
+  v_addc_co_u32_e32 v3, vcc, 0, v3, vcc
+  s_waitcnt vmcnt(0)
+  v_add_u32_e32 v5, v5, v4
+  global_store_dword v[8:9], v5, off
+  v_add_co_u32_e32 v8, vcc, 4, v8
+  v_addc_co_u32_e32 v9, vcc, 0, v9, vcc
+  s_add_u32 s14, s14, 1
+  s_cmp_lt_u32 s14, s10
+  s_cbranch_scc1 .Lwalk_rows
+END walk_rows
+DESCRIPTOR walk_rows, 40
+
+// void lanes_loop(the same): lane l sums count + l dwords of its row; the sum goes to out[l].
+BEGIN lanes_loop
+  s_load_dwordx8 s[4:11], s[0:1], 0x0
+  s_load_dwordx2 s[12:13], s[0:1], 0x20
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mov_b32_e32 v5, 0
+  v_mov_b32_e32 v6, 0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v2, s4
+  v_mov_b32_e32 v3, s5
+  v_mad_u64_u32 v[2:3], vcc, v0, s6, v[2:3]
+  v_add_u32_e32 v7, s10, v0
+  s_mov_b64 s[16:17], 0
+.Llanes_loop:
+  global_load_dword v4, v[2:3], off
+  v_add_u32_e32 v6, 1, v6
+  v_add_co_u32_e32 v2, vcc, 4, v2
+  v_addc_co_u32_e32 v3, vcc, 0, v3, vcc
+  v_cmp_ge_u32_e32 vcc, v6, v7
+  s_or_b64 s[16:17], vcc, s[16:17]
+  s_waitcnt vmcnt(0)
+  v_add_u32_e32 v5, v5, v4
+  s_andn2_b64 exec, exec, s[16:17]
+  s_cbranch_execnz .Llanes_loop
+  s_or_b64 exec, exec, s[16:17]
+  v_lshlrev_b32_e32 v0, 2, v0
+  global_store_dword v0, v5, s[12:13]
+END lanes_loop
+DESCRIPTOR lanes_loop, 40
+
+// void table_at(the same): out[l] = base[l * stride mod 8]
+BEGIN table_at
+  s_load_dwordx8 s[4:11], s[0:1], 0x0
+  s_load_dwordx2 s[12:13], s[0:1], 0x20
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_waitcnt lgkmcnt(0)
+  v_mul_lo_u32 v1, v0, s6
+  v_and_b32_e32 v1, 7, v1
+  v_lshlrev_b32_e32 v1, 2, v1
+  global_load_dword v5, v1, s[4:5]
+  v_lshlrev_b32_e32 v0, 2, v0
+  s_waitcnt vmcnt(0)
+  global_store_dword v0, v5, s[12:13]
+END table_at
+DESCRIPTOR table_at, 40
 
 // void scalar_load(u64 address)
 BEGIN scalar_load
