@@ -15,8 +15,8 @@ namespace wj::memory {
 
 class Window {
 public:
-    // Translated code adds at most 36 GiB to an address that reach() has returned: seven steps of
-    // 32 bits from row to row of lanes, a lane's 32 bits, an immediate's.
+    // Translated code adds at most 39 GiB to an address that reach() has returned: seven steps of
+    // 32 bits from row to row of lanes, a lane's 32 bits, an immediate's, what a loop goes on (3).
     static constexpr uint64_t margin = uint64_t{64} << 30;
     // At both ends nothing is given out: an address is a base and an offset of 32 bits, and the
     // base of what lies near an end may be beyond it, that is at the other end.

@@ -98,6 +98,16 @@ TEST(LoopPlan, CountedLoop) {
     }
 }
 
+TEST(LoopPlan, MaskedAddressesWalk) {
+    OneLoop loop("exec_full", sum_of_loads + until_bound, false);
+    for (const AddressMode mode : {AddressMode::Masked, AddressMode::Checked}) {
+        loop.options.address_mode = mode;
+        LoopPlan plan = find_loop(loop.context(), {});
+        plan_iterations(plan, loop.context(), {});
+        EXPECT_EQ(plan.walks.walks.size(), is_checked(mode) ? 0u : 1u);
+    }
+}
+
 TEST(LoopPlan, LoopThatDoesNotCount) {
     const OneLoop loop("exec_full", sum_of_loads + until_zero, false);
     EXPECT_EQ(loop.plan.order, Order::ChunksOut);
