@@ -44,7 +44,7 @@ struct Range {
 // bytes of an access. Lines that differ in f, and flat ones, have to be disjoint. In the next
 // waves d is as much more each time: what holds for this one and for the last one ahead, on the
 // same side, holds for those in between. Where some bits of addresses do not count, those of both
-// bases must be alike: else d is not their distance in memory.
+// bases must be alike, in all waves if d changes: else d is not their distance in memory.
 bool Affine::guard_lanes_apart(uint64_t address_mask) {
     // Tests that a block's stores are worth: what each saves is a loop over the chunks.
     constexpr size_t most_guards = 16, guards_per_store = 6;
@@ -135,14 +135,26 @@ bool Affine::guard_lanes_apart(uint64_t address_mask) {
                                  -1),
                     distance = plus(both(Op::USub64, bases.second, bases.first), from, -1);
         conditions.push_back(both(Op::UCmpLtU64, least, distance));
-        if (~address_mask) {
-            const Value others = both(Op::UAnd64, both(Op::UXor64, bases.first, bases.second),
-                                      s_.const64(~address_mask));
+        // The bits that do not count are the same.
+        const auto alike = [&](Value x, Value y) {
+            const Value others =
+                both(Op::UAnd64, both(Op::UXor64, x, y), s_.const64(~address_mask));
             conditions.push_back(both(Op::UCmpEq64, others, s_.const64(0)));
-        }
+        };
+        if (~address_mask) alike(bases.first, bases.second);
         if (const Value last = in_last_wave(distance, bases.first, bases.second);
             last != distance) {
-            if (~address_mask) return false;
+            // Bases that move by constants have the same bits in all waves.
+            for (const Value base : {bases.first, bases.second}) {
+                if (!~address_mask) break;
+                const auto by = constant(moving_.at(base).wave);
+                const auto step = static_cast<int64_t>(by.value_or(0));
+                const auto steps = static_cast<uint32_t>(std::abs(step));
+                if (!by || steps != static_cast<uint64_t>(std::abs(step))) return false;
+                const Value ahead =
+                    both(Op::UMulWideU32, s_.emit(Op::WavesAhead, {}), s_.const32(steps));
+                alike(base, both(step < 0 ? Op::USub64 : Op::UAdd64, base, ahead));
+            }
             conditions.push_back(both(Op::UCmpLtU64, least, last));
             const Value sides = both(Op::UXor64, distance, last);
             conditions.push_back(
