@@ -438,7 +438,8 @@ private:
     static constexpr uint32_t no_row = ~0u;
     static constexpr Value any_base = no_value - 1;
     struct PlacedLine {
-        Value line = no_value, base = no_value;  // base: of global accesses, or any_base
+        // Of global accesses the base, or any_base. Without a line: the masked base, in `slot`.
+        Value line = no_value, base = no_value;
         uint32_t slot = 0, scale = 0;
         uint32_t row = no_row;  // a temp row of addresses; with any_base distances from the base
         uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
@@ -467,7 +468,7 @@ private:
     void advance_pointers();
     void place_lines(const Value* begin, uint32_t count);
     bool place_line(PlacedLine& p);
-    void global_base(const Gp& to, const Mem& base);
+    void global_base(const Gp& to, Value base);
     const PlacedLine* placed_line(Value base, Value line) const;
     const PlacedLine* placed_line(const LaneAccess& m, Value line) const;
     void placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown);

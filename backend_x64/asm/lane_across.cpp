@@ -196,7 +196,7 @@ void BlockCompiler::access_across(Value v) {
     if (!store && home.kind != Home::Temp) return;  // nobody reads it
     const Value load = store ? schedule_.load_for(v) : no_value;
     if (load != no_value) {
-        global_base(across_base, home_mem(schedule_.uniform_home(inst(load).args[0])));
+        global_base(across_base, inst(load).args[0]);
         const ir::Inst& from = inst(ir::address_of(inst(load)));
         if (from.aux != machine::lanes) load_uniform(across_step.r32(), from.args[1]);
     }

@@ -30,6 +30,22 @@ Mem lane_row(uint32_t row) {
     return x86::dword_ptr(reg::rows, lane, 2,
                           static_cast<int32_t>(row * 256) - row_bias - 4 * lane_bias);
 }
+// Those of general() that the program leaves: of masked addresses the mask and the base, if these
+// are two.
+std::vector<Gp> registers_left(const LaneProgram& p) {
+    uint32_t used = 0;
+    const auto take = [&used](const LaneProgram::Reg& r) {
+        if (!r.vector && r.number >= 0) used |= 1u << r.number;
+    };
+    for (const LaneProgram::Input& in : p.inputs) take(in.reg);
+    for (const auto* steps : {&p.first, &p.steps})
+        for (const LaneProgram::Step& s : *steps)
+            for (const LaneProgram::Reg& r : {s.to, s.a, s.b, s.c}) take(r);
+    std::vector<Gp> left;
+    for (int8_t n = 0; n < static_cast<int8_t>(LaneProgram::general_count); ++n)
+        if (!(used >> n & 1)) left.push_back(general({n, false}, true));
+    return left;
+}
 // The same for all lanes, and as they left it.
 bool is_shared(const LaneProgram::Input& in) {
     using enum LaneProgram::Input::Kind;
@@ -168,6 +184,11 @@ void BlockCompiler::LaneLoopCode::emit(const LaneProgram& p, uint32_t least, uin
     };
     for (const LaneProgram::Input& in : p.inputs)
         if (shared(in)) load_input(p, in);
+    if (const auto left = registers_left(p);
+        is_masked(c_.options_.address_mode) && left.size() >= 2) {
+        a_.mov(left[0], reach_field(offsetof(machine::ExecContext::Reach, mask)));
+        a_.mov(left[1], reach_field(offsetof(machine::ExecContext::Reach, base)));
+    }
     a_.mov(mask_register(*block_, x86::rax), exec_field(*block_));
     // From a lane's end, which nobody foresees, to the next one's first load is a way that the host
     // waits for: as short as it can be.
@@ -383,6 +404,23 @@ void BlockCompiler::LaneLoopCode::quotient_of_steps(const LaneProgram::Step& s) 
     });
 }
 
+// What a load reads; where addresses are masked, rax is part of it.
+Mem BlockCompiler::LaneLoopCode::place_of(const LaneProgram::Step& load) const {
+    const auto imm = static_cast<int32_t>(load.imm);
+    const bool masked = is_masked(c_.options_.address_mode);
+    Mem at = x86::ptr(general(load.a, true), masked ? 0 : imm);
+    if (load.b.number >= 0) at.setIndex(general(load.b, true), load.scale);
+    if (!masked) return at;
+    a_.lea(x86::rax, at);
+    const std::vector<Gp> left = registers_left(*plan_.lanes);
+    if (left.size() < 2) {
+        emit_reach(a_, x86::rax);
+        return x86::ptr(x86::rax, imm);
+    }
+    a_.and_(x86::rax, left[0]);
+    return x86::ptr(x86::rax, left[1], 0, imm);
+}
+
 void BlockCompiler::LaneLoopCode::emit_step(const LaneProgram::Step& s) const {
     using Step = LaneProgram::Step;
     c_.mark(s.guest);
@@ -493,15 +531,7 @@ void BlockCompiler::LaneLoopCode::emit_step(const LaneProgram::Step& s) const {
             a_.movsxd(general(s.to, true), general(s.a, false));
             return;
         case Step::Load: {
-            const auto imm = static_cast<int32_t>(s.imm);
-            const Gp a = general(s.a, true);
-            Mem from =
-                s.b.number < 0 ? x86::ptr(a, imm) : x86::ptr(a, general(s.b, true), s.scale, imm);
-            if (is_masked(c_.options_.address_mode)) {
-                a_.lea(x86::rax, from);
-                emit_reach(a_, x86::rax);
-                from = x86::ptr(x86::rax);
-            }
+            const Mem from = place_of(s);
             auto sized = [&](uint32_t bytes) {
                 Mem m = from;
                 m.setSize(bytes);

@@ -138,7 +138,7 @@ bool BlockCompiler::store_row(Value v) {
     m.v = v;
     m.store = m.full = true;
     m.space = global_space;
-    global_base(m.address, home_mem(schedule_.uniform_home(i.args[0])));
+    global_base(m.address, i.args[0]);
     if (const auto imm = static_cast<int32_t>(ir::immediate(i))) a_.add(m.address, imm);
     auto chunks = [this, data, address = m.address](InstId store) {
         for (uint32_t at = 0; at < block_->lanes * 4; at += width()) {

@@ -113,6 +113,15 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
         if (inst(p.line).op != Op::Line32 || pointer_of(x)) continue;
         if (!lds) p.base = has_many_bases(context(), x) ? any_base : x.args[0];
         if (!placed_line(p.base, p.line) && place_line(p)) placed_lines_.push_back(p);
+        if (lds || !is_masked(options_.address_mode)) continue;
+        const PlacedLine* const placed = placed_line(x.args[0], p.line);
+        if ((placed && placed->base != any_base) || placed_line(x.args[0], no_value)) continue;
+        PlacedLine base;
+        base.base = x.args[0];
+        base.slot = extra_slots_++;
+        global_base(x86::rax, base.base);
+        a_.mov(home_mem({Home::Slot, base.slot}), x86::rax);
+        placed_lines_.push_back(base);
     }
     failed_ |= extra_slots_ > slot_count;
 }
@@ -153,7 +162,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     } else if (any) {
         a_.xor_(x86::eax, x86::eax);
     } else {
-        global_base(x86::rax, home_mem(schedule_.uniform_home(p.base)));
+        global_base(x86::rax, p.base);
     }
     if (scale) {
         a_.add(x86::rax, 256 << *scale);
@@ -190,8 +199,12 @@ bool BlockCompiler::place_line(PlacedLine& p) {
 }
 
 // Uniform base of a global access, as the host sees it.
-void BlockCompiler::global_base(const Gp& to, const Mem& base) {
-    a_.mov(to, base);
+void BlockCompiler::global_base(const Gp& to, Value base) {
+    if (const PlacedLine* const p = placed_line(base, no_value)) {
+        a_.mov(to, home_mem({Home::Slot, p->slot}));
+        return;
+    }
+    a_.mov(to, home_mem(schedule_.uniform_home(base)));
     if (is_masked(options_.address_mode)) emit_reach(a_, to);
 }
 
@@ -204,8 +217,11 @@ const BlockCompiler::PlacedLine* BlockCompiler::placed_line(Value base, Value li
 
 const BlockCompiler::PlacedLine* BlockCompiler::placed_line(const LaneAccess& m, Value line) const {
     const bool lds = m.space == lds_space;
-    const PlacedLine* const p = placed_line(lds ? no_value : inst(m.v).args[0], line);
-    return p && lds && m.imm + m.bytes > p->end ? nullptr : p;
+    const Value base = lds ? no_value : inst(m.v).args[0];
+    const PlacedLine* const p = placed_line(base, line);
+    if (!p || (lds && m.imm + m.bytes > p->end)) return nullptr;
+    const bool unmasked = p->base == any_base && is_masked(options_.address_mode);
+    return unmasked && !placed_line(base, no_value) ? nullptr : p;
 }
 
 // m.address = host address of the chunk's first element. Jumps where it is not known.
@@ -246,7 +262,7 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
         const Gp reg = pointers_[i].reg = region_registers[used + i];
         const Value base = pointers_[i].base;
         if (block_->type(base) == ir::Type::U64) {
-            global_base(reg, home_mem(schedule_.uniform_home(base)));
+            global_base(reg, base);
             if (repeats_plainly() && steady_sites_ < Frame::most_steady) look_ahead(pointers_[i]);
             continue;
         }
@@ -384,12 +400,15 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
 
 void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
+    if (m.space == global_space)
+        if (const PlacedLine* const base = placed_line(m.base_value, no_value))
+            m.base = home_mem({Home::Slot, base->slot});
     if (const Pointer* const pointer = pointer_of(inst(m.v))) {
         m.address = pointer->reg;
     } else if (m.space == lds_space) {
         lds_line(m, line);
     } else if (has_lane_step(context(), inst(line))) {
-        global_base(m.address, m.base);
+        global_base(m.address, m.base_value);
         if (!m.store && m.full && !loop_.by_chunks) prefetch_next_rows(m, line);
         find_first_lane(m);
         load_line(line, m.t, m.full);
@@ -401,7 +420,7 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
     } else {
-        global_base(m.address, m.base);
+        global_base(m.address, m.base_value);
         if (const auto scale = chunk_scale(context(), inst(line))) {
             a_.lea(m.address, x86::ptr(m.address, reg::chunk, *scale, 256 << *scale));
         } else {

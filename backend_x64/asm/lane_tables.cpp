@@ -26,7 +26,7 @@ void BlockCompiler::memory_table(const LaneAccess& m) {
     a_.ja(apart);
     m.bytes == 4 ? dwords_of_table(m, span) : bytes_of_table(m, span);
     cold(apart, [this, m] {
-        global_base(m.address, m.base);
+        global_base(m.address, m.base_value);
         find_first_lane(m);
         memory_gather(m);
     });

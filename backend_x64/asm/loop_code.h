@@ -226,6 +226,7 @@ private:
     Mem pair_of(const LaneProgram& p, const LaneProgram::Input& in) const;
     void join_pairs(const LaneProgram& p) const;
     void store_output(const LaneProgram::Input& in) const;
+    Mem place_of(const LaneProgram::Step& load) const;
     void emit_step(const LaneProgram::Step& s) const;
     void divide(const LaneProgram::Step& s, Division division) const;
     void quotient_of_steps(const LaneProgram::Step& s) const;

@@ -66,7 +66,6 @@ Value base_of_line(const PlanContext& c, const ir::Inst& access) {
 }
 
 bool has_many_bases(const PlanContext& c, const ir::Inst& access) {
-    if (is_masked(c.options.address_mode)) return false;
     uint32_t of_base = 0, of_others = 0;
     for (const ir::Inst& x : c.block.insts) {
         const Class cls = ir::op_info(x.op).cls;
