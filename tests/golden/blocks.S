@@ -145,3 +145,20 @@ row_loop_loop:
   s_cbranch_scc1 row_loop_loop
   s_endpgm
 descriptor row_loop
+
+kernel window
+window:  // a loop whose loads walk, where addresses are masked
+  s_load_dword s5, s[10:11], 0x10
+  s_movk_i32 s4, 100
+  s_waitcnt lgkmcnt(0)
+window_loop:
+  global_load_dword v4, v[0:1], off
+  v_add_co_u32 v0, vcc, 4, v0
+  v_addc_co_u32 v1, vcc, 0, v1, vcc
+  s_waitcnt vmcnt(0)
+  v_add_f32 v5, v5, v4
+  s_add_u32 s4, s4, -1
+  s_cmp_lg_u32 s4, s5
+  s_cbranch_scc1 window_loop
+  keep v5
+descriptor window

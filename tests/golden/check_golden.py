@@ -14,7 +14,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Each with the options that its code is made with.
 KERNELS = {"alu": [], "lds": [], "global": [], "divergent": [], "uniform": [], "scratch": [], "patterns": ["--checked"], "row_loop": [],
-           "narrow_rows": ["--block", "+0x0"]}
+           "narrow_rows": ["--block", "+0x0"], "window": ["--window", "--block", "+0x10"]}
 # Those whose code depends on what is known of the wave, and the plan that begins with it.
 PROFILES = {"narrow_rows": "narrow_rows_0x0_full.txt"}
 
