@@ -14,32 +14,29 @@ constexpr size_t max_known = 1 << 16;
 constexpr uint32_t first_scalar = 512;  // numbers of Range
 constexpr uint32_t scc_operand = 253, vccz = 251;
 
-// May read any register, or goes on somewhere unknown.
-bool is_opaque(const Effects& e) {
-    return e.opaque || e.indexed || e.flow == Flow::Call || e.flow == Flow::Jump;
-}
-
 // What other work-groups do may decide what it does (LiveSet::others), whatever its cache policy.
 bool depends_on_others(const Inst& inst) {
     const Effects& e = effects(inst.op);
     return e.synchronises || (e.access == MemoryAccess::Atomic && inst.format != Format::DS);
 }
 
-// Vector destinations are written in every bit of the lanes that are on.
-bool writes_whole(const Inst& inst) {
-    return !effects(inst.op).partial && !is_dpp16(inst.variant) && inst.variant != Variant::Sdwa &&
-           !(inst.op_sel & 8);
+}  // namespace
+
+bool is_opaque(const Effects& e) {
+    return e.opaque || e.indexed || e.flow == Flow::Call || e.flow == Flow::Jump;
 }
 
-// s_setreg of MODE.GPR_IDX_EN: registers are then relative to M0.
+bool writes_whole(const Inst& inst) {
+    return !effects(inst.op).partial && !is_dpp16(inst.variant) &&
+           (inst.variant != Variant::Sdwa || inst.dst_sel == SdwaSel::Dword) && !(inst.op_sel & 8);
+}
+
 bool may_index_registers(const Inst& inst) {
     if (inst.op != Opcode::s_setreg_b32 && inst.op != Opcode::s_setreg_imm32_b32) return false;
     constexpr uint32_t hwreg_mode = 1, gpr_idx_bit = 27;
     const uint32_t field = inst.words[0] & 0xffff;
     return (field & 63) == hwreg_mode && (field >> 6 & 31) + (field >> 11) >= gpr_idx_bit;
 }
-
-}  // namespace
 
 bool LiveSet::reads_scalar(uint32_t reg) const {
     const bool dies =

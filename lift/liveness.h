@@ -45,6 +45,13 @@ struct RegisterUse {
 };
 RegisterUse register_use(const Target& target, const Inst& inst);
 
+// May read any register, or goes on somewhere unknown.
+bool is_opaque(const Effects& effects);
+// s_setreg of MODE.GPR_IDX_EN: registers are then relative to M0.
+bool may_index_registers(const Inst& inst);
+// Vector destinations are written in every bit of the lanes that are on.
+bool writes_whole(const Inst& inst);
+
 // The words from a PC on, as far as they are readable (a few KiB); valid until the next call.
 using Fetch = std::function<std::span<const uint32_t>(uint64_t pc)>;
 

@@ -19,6 +19,7 @@
 #include "runtime/not_emulated.h"
 #include "runtime/scheduler.h"
 #include "runtime/service_memory.h"
+#include "runtime/unassigned_uses.h"
 
 namespace wj::runtime {
 namespace {
@@ -86,8 +87,7 @@ public:
         // Code that counts edges or time, or checks, is this device's own.
         if (coverage_.counters || options_.deterministic || options_.checks) options_.cache = false;
         if (options_.deterministic) options_.threads = 1;
-        if (options_.checks & machine::checks_of_registers)
-            options_.engine = EngineKind::Interpreter;
+        if (options_.checks & machine::check_waitcnt) options_.engine = EngineKind::Interpreter;
         if (!options_.findings) {
             options_.findings = std::make_shared<Findings>();
             if (Status status =
@@ -298,6 +298,10 @@ private:
             target, options_, *kernel, module->code_of(*kernel, target), complete, memory_,
             {module->stores_columns.of(request.kernel_object), engine().prefetch()});
         if (!plan) return plan.status();
+        // Registers with two names would have two shadows.
+        plan->code.watches_bits = complete.checks & machine::check_init &&
+                                  !plan->code.sgpr_aliases &&
+                                  unassigned_uses_.possible(*plan, memory_);
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         if (complete.checks)
             state->findings = std::make_unique<DispatchFindings>(*state, memory_, findings());
@@ -467,6 +471,7 @@ private:
     std::vector<Entry> modules_;
     machine::Coverage coverage_;
     std::shared_ptr<Shared> shared_;
+    UnassignedUses unassigned_uses_;
     std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };
 

@@ -148,11 +148,9 @@ void GroupContext::begin_shadow(const LaunchPlan& plan) {
     group.shadow = &shadow_;
     shadow_.lds.begin(plan.request.group_segment_size);
     shadow_.waves.resize(checks & machine::checks_of_registers ? group.wave_count : 0);
-    // Registers with two names would have two shadows.
-    const bool bits = checks & machine::check_init && !plan.code.sgpr_aliases;
     for (machine::RegisterShadow& wave : shadow_.waves)
-        wave.begin(bits, plan.vgpr_count + plan.agpr_count, plan.id_rows, initial_sgprs(plan),
-                   plan.scratch_lane_bytes);
+        wave.begin(plan.code.watches_bits, plan.vgpr_count + plan.agpr_count, plan.id_rows,
+                   initial_sgprs(plan), plan.scratch_lane_bytes);
 }
 
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {

@@ -17,6 +17,9 @@ struct KernelCode {
     bool reads_wave_id = false;   // of TTMP8 (Traits::workgroup_ids_in_ttmp)
     bool split_barriers = false;  // s_barrier_signal
     uint8_t sgpr_aliases = 0;     // Wave::sgpr_aliases
+    // Bits that nobody has written may be used, so that the interpreter is to watch for them; asked
+    // with machine::check_init only (UnassignedUses).
+    bool watches_bits = false;
 };
 
 // The answers for an object's kernels, each looked for once: in the kernel's instructions, and if

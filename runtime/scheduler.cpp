@@ -641,7 +641,8 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         stopped = no_wave;
         while (first) {
             if (turns.last_of_limit()) forget_shapes(*first);
-            machine::Engine& engine = turns.last_of_limit() ? *interpreter_ : engine_;
+            const bool interpreted = turns.last_of_limit() || dispatch.plan.code.watches_bits;
+            machine::Engine& engine = interpreted ? *interpreter_ : engine_;
             machine::Wave& last = engine.run_all(*first, turns);
             const bool arrived = last.exit.kind == machine::ExitKind::EndProgram ||
                                  last.exit.kind == machine::ExitKind::Barrier;

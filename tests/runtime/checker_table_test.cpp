@@ -27,7 +27,7 @@ protected:
         o.memory_mode = WJ_MEMORY_CHECKED;
         o.threads = 1;  // the order in which accesses are found
         o.checks = WJ_CHECK_ALL | WJ_CHECK_UNALIGNED;
-        if (o.engine != WJ_ENGINE_INTERPRETER) o.checks &= ~(WJ_CHECK_INIT | WJ_CHECK_WAITCNT);
+        if (o.engine != WJ_ENGINE_INTERPRETER) o.checks &= ~WJ_CHECK_WAITCNT;
         wj_context* c = nullptr;
         char why[512] = "";
         const wj_status status = wj_context_create(&o, &c, why, sizeof why);

@@ -17,8 +17,6 @@ constexpr uint64_t lds = 0x0001'0000'0000'0000;  // the shared aperture
 class ChecksTest : public Gpu {
 protected:
     void SetUp() override {
-        use(0);  // with WJ_CHECK_INIT any host will do, as that interprets
-        if (IsSkipped()) return;
         use(WJ_CHECK_INIT | WJ_CHECK_RACE | WJ_CHECK_BARRIER | memory_check());
     }
     bool checked() const { return GetParam().memory == WJ_MEMORY_CHECKED; }
