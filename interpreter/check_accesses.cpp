@@ -39,73 +39,6 @@ bool is_plain_load(const Inst& inst) {
     return !(inst.glc || inst.scc || inst.scope) || inst.slc;
 }
 
-// A lane's store of whole registers' bytes.
-struct LaneStore {
-    uint64_t address;
-    uint32_t lane, bytes;
-    std::array<uint8_t, most_bytes> data;
-};
-
-// What lanes store; nothing where it is converted on the way.
-class LaneStores {
-public:
-    LaneStores(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
-        known_ = access_of(inst.op) == Access::Write && !converts(inst) && is_vector(inst.vdata());
-        shift_ = stores_high_half(inst.op) ? 2 : 0;
-    }
-    // at: of the bytes in the lane's data.
-    void add(uint32_t lane, uint64_t address, uint32_t at, uint32_t bytes) {
-        if (!known_ || bytes > most_bytes || count_ == stores_.size()) return;
-        LaneStore& s = stores_[count_];
-        s = {address, lane, bytes, {}};
-        for (uint32_t b = 0; b < bytes;) {
-            const uint32_t from = at + b + shift_, piece = std::min(4 - from % 4, bytes - b),
-                           dword = vrow(w_, inst_.vdata(), from / 4)[lane] >> from % 4 * 8;
-            std::memcpy(&s.data[b], &dword, piece);
-            b += piece;
-        }
-        apart_ &= !count_ || address >= stores_[count_ - 1].address + stores_[count_ - 1].bytes;
-        count_++;
-    }
-    // Store number i leaves memory as it is.
-    bool silent(size_t i) const {
-        if (i >= count_) return false;
-        const LaneStore& s = stores_[i];
-        const void* now =
-            w_.ctx->memory->translate(w_.ctx->reach(s.address), s.bytes, memory::readable);
-        return now && !std::memcmp(now, s.data.data(), s.bytes);
-    }
-    // What it stores; null if that is not known.
-    const uint8_t* data(size_t i) const { return i < count_ ? stores_[i].data.data() : nullptr; }
-    // Lanes whose bytes others of them overwrite with other values. Leaves the stores in the order
-    // of their addresses.
-    uint64_t disagreeing(uint64_t& address) {
-        if (apart_) return 0;
-        const auto end = stores_.begin() + static_cast<ptrdiff_t>(count_);
-        std::sort(stores_.begin(), end,
-                  [](const LaneStore& a, const LaneStore& b) { return a.address < b.address; });
-        uint64_t lanes = 0;
-        for (size_t i = 1; i < count_; i++) {
-            const LaneStore &a = stores_[i - 1], &b = stores_[i];
-            const uint64_t apart = b.address - a.address;
-            if (apart >= a.bytes) continue;
-            const size_t common = std::min<size_t>(a.bytes - apart, b.bytes);
-            if (!std::memcmp(a.data.data() + apart, b.data.data(), common)) continue;
-            if (!lanes) address = b.address;
-            lanes |= uint64_t{1} << a.lane | uint64_t{1} << b.lane;
-        }
-        return lanes;
-    }
-
-private:
-    Wave& w_;
-    const Inst& inst_;
-    bool known_, apart_ = true;
-    uint32_t shift_;
-    size_t count_ = 0;
-    std::array<LaneStore, most_pieces> stores_;
-};
-
 // The races of an instruction: what is reported of the first.
 class Races {
 public:
@@ -156,18 +89,20 @@ bool accesses_memory(const Inst& inst) {
     return effects(inst.op).access != MemoryAccess::None;
 }
 
-// What lanes access of global memory, piece by piece.
+// What lanes access of global memory, piece by piece, and what they store, unless that is converted
+// on the way.
 class Pieces {
 public:
-    Pieces(Wave& w, const Inst& inst) : stores(w, inst) {
+    Pieces(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
+        known_ = access_of(inst.op) == Access::Write && !converts(inst) && is_vector(inst.vdata());
+        shift_ = stores_high_half(inst.op) ? 2 : 0;
         uint32_t lane_before = lanes, at = 0;
         const uint32_t certain = converts(inst) ? 1 : bytes_of(w, inst);
+        known_ = known_ && certain <= most_bytes;
         each_spot(w, inst, certain, [&](uint32_t lane, Spot spot, uint32_t bytes) {
             at = lane == lane_before ? at + bytes : 0;
             lane_before = lane;
-            if (spot.place != Place::Global) return;
-            stores.add(lane, spot.address, at, bytes);
-            pieces_[count_++] = {spot.address, lane, bytes};
+            if (spot.place == Place::Global) add(lane, spot.address, at, bytes);
         });
     }
     // Those that follow one another in memory are looked at in one go.
@@ -176,21 +111,61 @@ public:
         const bool together = reads || kind == GlobalShadow::Kind::Write;
         for (size_t i = 0; i < count_;) {
             const size_t end = together ? end_of_run(i, reads) : i + 1;
-            if (!together || !races.none(pieces_[i].address, run_bytes_, data_of(i, end)))
-                for (size_t p = i; p < end; p++) look_at(races, p);
+            if (!together || !races.none(pieces_[i].address, run_bytes_, data(pieces_[i])))
+                for (size_t p = i; p < end; p++) look_at(races, pieces_[p]);
             i = end;
         }
     }
-    LaneStores stores;
+    // Lanes whose bytes others of them overwrite with other values. Leaves the pieces in the order
+    // of their addresses.
+    uint64_t disagreeing(uint64_t& address) {
+        if (!known_ || apart_) return 0;
+        const auto end = pieces_.begin() + static_cast<ptrdiff_t>(count_);
+        std::sort(pieces_.begin(), end,
+                  [](const Piece& a, const Piece& b) { return a.address < b.address; });
+        uint64_t lanes = 0;
+        for (size_t i = 1; i < count_; i++) {
+            const Piece &a = pieces_[i - 1], &b = pieces_[i];
+            const uint64_t apart = b.address - a.address;
+            if (apart >= a.bytes) continue;
+            const size_t common = std::min<size_t>(a.bytes - apart, b.bytes);
+            if (!std::memcmp(data(a) + apart, data(b), common)) continue;
+            if (!lanes) address = b.address;
+            lanes |= uint64_t{1} << a.lane | uint64_t{1} << b.lane;
+        }
+        return lanes;
+    }
 
 private:
     struct Piece {
         uint64_t address;
-        uint32_t lane, bytes;
+        uint32_t bytes;
+        uint16_t lane, data;  // where what is stored begins in data_
     };
-    void look_at(Races& races, size_t p) {
-        races.by(uint64_t{1} << pieces_[p].lane, pieces_[p].address, pieces_[p].bytes,
-                 stores.silent(p), stores.data(p));
+    // at: of the bytes in the lane's data.
+    void add(uint32_t lane, uint64_t address, uint32_t at, uint32_t bytes) {
+        apart_ &= !count_ || address >= pieces_[count_ - 1].address + pieces_[count_ - 1].bytes;
+        pieces_[count_++] = {address, bytes, static_cast<uint16_t>(lane), data_bytes_};
+        if (!known_) return;
+        for (uint32_t b = 0; b < bytes;) {
+            const uint32_t from = at + b + shift_, piece = std::min(4 - from % 4, bytes - b),
+                           dword = vrow(w_, inst_.vdata(), from / 4)[lane] >> from % 4 * 8;
+            std::memcpy(&data_[data_bytes_ + b], &dword, piece);
+            b += piece;
+        }
+        data_bytes_ = static_cast<uint16_t>(data_bytes_ + bytes);
+    }
+    // What it stores; null if that is not known.
+    const uint8_t* data(const Piece& p) const { return known_ ? &data_[p.data] : nullptr; }
+    // It leaves memory as it is.
+    bool silent(const Piece& p) const {
+        if (!known_) return false;
+        const void* now =
+            w_.ctx->memory->translate(w_.ctx->reach(p.address), p.bytes, memory::readable);
+        return now && !std::memcmp(now, data(p), p.bytes);
+    }
+    void look_at(Races& races, const Piece& p) {
+        races.by(uint64_t{1} << p.lane, p.address, p.bytes, silent(p), data(p));
     }
     // Lanes that read what one before them does change nothing.
     size_t end_of_run(size_t i, bool reads) {
@@ -206,15 +181,14 @@ private:
         run_bytes_ = static_cast<uint32_t>(behind - begin);
         return i;
     }
-    const uint8_t* data_of(size_t i, size_t end) {
-        if (!stores.data(i)) return nullptr;
-        uint8_t* to = data_.data();
-        for (; i < end; to += pieces_[i++].bytes) std::memcpy(to, stores.data(i), pieces_[i].bytes);
-        return data_.data();
-    }
 
-    size_t count_ = 0;
+    Wave& w_;
+    const Inst& inst_;
+    bool known_, apart_ = true;
+    uint32_t shift_;
+    uint16_t data_bytes_ = 0;
     uint32_t run_bytes_ = 0;
+    size_t count_ = 0;
     std::array<Piece, most_pieces> pieces_;
     std::array<uint8_t, size_t{lanes} * most_bytes> data_;
 };
@@ -230,7 +204,7 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
     }
     if (found.what) return;
     uint64_t address = 0;
-    const uint64_t disagreeing = pieces.stores.disagreeing(address);
+    const uint64_t disagreeing = pieces.disagreeing(address);
     if (!disagreeing) return;
     found.what = memory::lanes_disagree;
     found.bytes = std::min(bytes_of(w, inst), 4u);

@@ -1,6 +1,8 @@
 // LDS: beyond what the work-group has, unwritten, raced for.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 #include "interpreter/check_parts.h"
 #include "interpreter/spots.h"
@@ -28,20 +30,51 @@ constexpr TwoParts two_parts[] = {
 // An access of the wave, as its lanes make it.
 class LdsAccess {
 public:
-    LdsAccess(Wave& w, Access access, uint32_t bytes)
+    LdsAccess(Wave& w, Access access)
         : w_(w),
           shadow_(w.group->shadow->lds),
           size_(std::min<uint64_t>(shadow_.size(), w.lds_size)),
           wave_(static_cast<uint16_t>(w.wave_in_group)),
           checks_(w.ctx->checks),
-          access_(access),
-          bytes_(bytes) {}
+          access_(access) {}
 
-    void by(uint32_t lane, uint32_t at) { by(lane, at, bytes_); }
+    // each(f) calls f(lane, its address, its bytes, part) for what it accesses, part being 0 or 1.
+    // What lies side by side is looked at in one go; lane by lane only what there is something to
+    // say of.
+    template <class Each>
+    void of(const Inst& inst, Each&& each) {
+        std::array<Run, 2> runs;
+        bool plain = !looks_at_cells() || access_ != Access::Atomic;
+        each([&](uint32_t, uint64_t at, uint32_t bytes, uint32_t part) {
+            plain = plain && (runs[part].extends(at, bytes) || note(runs[part].restart(at, bytes)));
+        });
+        if (plain && note(runs[0]) && note(runs[1])) return;
+        each([&](uint32_t lane, uint64_t at, uint32_t bytes, uint32_t) { by(lane, at, bytes); });
+        tell(inst);
+    }
+
+private:
+    struct Run {
+        uint64_t begin = 0, end = 0;
+        bool extends(uint64_t at, uint32_t bytes) {
+            if (at == end) end += bytes;
+            return at >= begin && at + bytes <= end;
+        }
+        // Returns what was there.
+        Run restart(uint64_t at, uint32_t bytes) {
+            return std::exchange(*this, Run{at, at + bytes});
+        }
+    };
+    bool note(const Run& run) {
+        return run.end <= size_ &&
+               (!looks_at_cells() || shadow_.note_plain(wave_, access_ == Access::Write, run.begin,
+                                                        run.end - run.begin));
+    }
+    bool looks_at_cells() const { return checks_ & (machine::check_init | machine::check_race); }
     void by(uint32_t lane, uint64_t at, uint32_t bytes) {
         Found found;
         if (at + bytes > size_) found.add(check_memory_beyond(checks_));
-        if (checks_ & (machine::check_init | machine::check_race)) {
+        if (looks_at_cells()) {
             const uint64_t end = std::min(at + bytes, size_), step = shadow_.split(at, bytes);
             for (uint64_t b = at; b < end; b += step) found.add(note(shadow_.cell(b)));
         }
@@ -50,7 +83,7 @@ public:
         lanes_ |= uint64_t{1} << lane;
     }
 
-    void end(const Inst& inst) {
+    void tell(const Inst& inst) const {
         if (!first_.reason) return;
         report(w_, inst,
                {.check = first_.check,
@@ -61,7 +94,6 @@ public:
                 .address = machine::shared_aperture + address_});
     }
 
-private:
     struct Found {
         const char* reason = nullptr;
         machine::Check check{};
@@ -109,8 +141,8 @@ private:
     const uint16_t wave_;
     const uint32_t checks_;
     const Access access_;
-    uint32_t bytes_;
-    Found first_;
+    Found first_;  // what is told of, and of these lanes
+    uint32_t bytes_ = 0;
     uint64_t address_ = 0, lanes_ = 0;
 };
 
@@ -123,49 +155,55 @@ bool is_src2(Opcode op) {
 void check_ds(Wave& w, const Inst& inst) {
     const Effects& e = effects(inst.op);
     if (inst.gds || e.access == MemoryAccess::None || is_src2(inst.op)) return;
-    LdsAccess access(w, access_of(inst.op), e.bytes);
+    LdsAccess access(w, access_of(inst.op));
     const auto offset = static_cast<uint32_t>(inst.offset);
     const uint32_t of_wave = offset + (w.sgpr[machine::m0] & 0xffff);
     const uint64_t exec = w.exec();
-    if (inst.op == Opcode::ds_append || inst.op == Opcode::ds_consume) {
-        if (exec) access.by(static_cast<uint32_t>(std::countr_zero(exec)), of_wave);
-        return access.end(inst);
-    }
-    if (!is_vector(inst.vaddr())) {  // ds_*_addtid_b32
-        for_each_lane(exec, [&](uint32_t lane) { access.by(lane, of_wave + lane * 4); });
-        return access.end(inst);
-    }
+    if (inst.op == Opcode::ds_append || inst.op == Opcode::ds_consume)
+        return access.of(inst, [&](auto&& f) {
+            if (exec) f(static_cast<uint32_t>(std::countr_zero(exec)), of_wave, e.bytes, 0);
+        });
+    if (!is_vector(inst.vaddr()))  // ds_*_addtid_b32
+        return access.of(inst, [&](auto&& f) {
+            for_each_lane(exec, [&](uint32_t lane) { f(lane, of_wave + lane * 4, e.bytes, 0); });
+        });
     const uint32_t* base = vrow(w, inst.vaddr());
     const auto* two = std::find_if(std::begin(two_parts), std::end(two_parts),
                                    [&](const TwoParts& t) { return t.op == inst.op; });
-    for_each_lane(exec, [&](uint32_t lane) {
-        if (two == std::end(two_parts)) return access.by(lane, base[lane] + offset);
-        access.by(lane, uint32_t{base[lane] + offset * two->scale}, two->bytes);
-        access.by(lane, uint32_t{base[lane] + inst.offset1 * two->scale}, two->bytes);
+    if (two == std::end(two_parts))
+        return access.of(inst, [&](auto&& f) {
+            for_each_lane(exec, [&](uint32_t lane) { f(lane, base[lane] + offset, e.bytes, 0); });
+        });
+    access.of(inst, [&](auto&& f) {
+        for_each_lane(exec, [&](uint32_t lane) {
+            f(lane, uint32_t{base[lane] + offset * two->scale}, two->bytes, 0);
+            f(lane, uint32_t{base[lane] + inst.offset1 * two->scale}, two->bytes, 1);
+        });
     });
-    return access.end(inst);
 }
 
 void check_flat(Wave& w, const Inst& inst) {
     const Effects& e = effects(inst.op);
     if (e.access == MemoryAccess::None) return;
     const FlatAddress address(w, inst);
-    LdsAccess access(w, access_of(inst.op), e.bytes);
-    for_each_lane(w.exec(), [&](uint32_t lane) {
-        const Spot spot = address.spot(lane, 0);
-        if (spot.place == Place::Lds) access.by(lane, static_cast<uint32_t>(spot.address));
+    LdsAccess access(w, access_of(inst.op));
+    access.of(inst, [&](auto&& f) {
+        for_each_lane(w.exec(), [&](uint32_t lane) {
+            const Spot spot = address.spot(lane, 0);
+            if (spot.place == Place::Lds) f(lane, static_cast<uint32_t>(spot.address), e.bytes, 0);
+        });
     });
-    return access.end(inst);
 }
 
 // The LDS forms of loads (load_lds in mem.h) write to it.
 void check_load(Wave& w, const Inst& inst) {
     const uint32_t slot = std::max<uint32_t>(effects(inst.op).bytes, 4);
     const WholeLds whole(w);
-    LdsAccess access(w, Access::Write, slot);
+    LdsAccess access(w, Access::Write);
     const uint32_t base = lds_form_base(w, inst);
-    for_each_lane(w.exec(), [&](uint32_t lane) { access.by(lane, base + lane * slot); });
-    return access.end(inst);
+    access.of(inst, [&](auto&& f) {
+        for_each_lane(w.exec(), [&](uint32_t lane) { f(lane, base + lane * slot, slot, 0); });
+    });
 }
 
 bool loads_to_lds(const Inst& inst) {

@@ -138,22 +138,20 @@ GlobalShadow::Race GlobalShadow::access(Agent& agent, uint32_t pc, Kind kind, ui
 
 bool GlobalShadow::access_in_order(Agent& agent, uint32_t pc, Kind kind, uint64_t address,
                                    uint32_t bytes, const uint8_t* data) {
-    const Who* before = nullptr;  // neighbours are mostly by the same one
+    Who before;  // neighbours are mostly by the same one
     const auto in_order = [&](const Who& who) {
-        if (before && same_wave(*before, who) && before->time == who.time && before->pc)
+        if (!who.pc || (same_wave(before, who) && before.time == who.time && before.pc))
             return true;
         if (!ordered(agent, who)) return false;
-        before = &who;
+        before = who;
         return true;
     };
     const bool writes = kind == Kind::Write;
-    if (!each_cell(address, bytes, [&](const Cell& cell, const uint8_t*, size_t, uint64_t) {
-            return in_order(cell.writer) &&
-                   (!writes || (in_order(cell.readers[0]) && in_order(cell.readers[1])));
-        }))
-        return false;
     const Who me{agent.group, agent.wave, agent.time, pc};
     return each_cell(address, bytes, [&](Cell& cell, uint8_t* stored, size_t size, uint64_t at) {
+        if (!in_order(cell.writer) ||
+            (writes && !(in_order(cell.readers[0]) && in_order(cell.readers[1]))))
+            return false;
         if (writes && (cell.known = data)) std::memcpy(stored, data + at, size);
         note(agent, me, kind, cell);
         return true;

@@ -40,7 +40,8 @@ public:
     Race access(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes, bool silent,
                 const uint8_t* data = nullptr);
     // The same for reads and writes of several lanes at once, whether they are silent or not.
-    // False: somebody else's access has no order with this one, and nothing is noted.
+    // False: somebody else's access has no order with this one; what was noted of it may be noted
+    // once more.
     bool access_in_order(Agent& agent, uint32_t pc, Kind kind, uint64_t address, uint32_t bytes,
                          const uint8_t* data);
     // The agent's caches are invalid: it sees what was released to addresses it looked at.

@@ -20,6 +20,7 @@ public:
         uint32_t barrier : 30 = 0;                  // the number of the last one before
         uint32_t atomic : 1 = false;                // no write was a plain one
         uint32_t written : 1 = false;               // since the work-group began
+        bool operator==(const Cell&) const = default;
     };
 
     void begin(uint32_t size) {
@@ -43,6 +44,31 @@ public:
             shift_ = 0;
         }
         return 1u << shift_;
+    }
+    // A wave reads, or writes without atomics, [at, at + bytes). False: there is something to say
+    // of it; a part may have been noted, and may be noted once more.
+    bool note_plain(uint16_t wave, bool writes, uint64_t at, uint64_t bytes) {
+        const uint32_t step = split(at, bytes);
+        const Cell mine{writes ? wave : nobody, writes ? nobody : wave, barrier_, false, true};
+        const auto mine_or_nobody = [&](uint16_t who) { return who == nobody || who == wave; };
+        for (const uint64_t end = at + bytes; at < end; at += step) {
+            Cell& c = cells_[at >> shift_];
+            if (c == mine) continue;
+            if (!writes && !c.written) return false;
+            if (c.barrier != barrier_) {
+                c = mine;
+                continue;
+            }
+            if (!mine_or_nobody(c.writer) || (writes && !mine_or_nobody(c.reader))) return false;
+            if (writes) {
+                c.writer = wave;
+                c.atomic = false;
+                c.written = true;
+            } else {
+                c.reader = mine_or_nobody(c.reader) ? wave : several;
+            }
+        }
+        return true;
     }
     Cell& cell(uint64_t byte) {
         Cell& c = cells_[byte >> shift_];
