@@ -65,8 +65,8 @@ struct DeviceOptions {
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked|window, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_COVERAGE, WAVEJIT_HOT, WAVEJIT_PLANS. An unknown value is an
-    // error that names it.
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_COVERAGE, WAVEJIT_HOT, WAVEJIT_PLANS. An
+    // unknown value is an error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 

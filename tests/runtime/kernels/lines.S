@@ -34,6 +34,7 @@ chosen:
 .size chosen, .-chosen
 
 .globl doubled
+.hidden doubled
 .p2align 8
 .type doubled,@function
 doubled:
