@@ -22,7 +22,8 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
-    {"v_wmma_", "products of matrices that gfx12.5 added"},
+    {"v_wmma_",
+     "gfx12.5's products of f32, of four to eight bits at choice, and of scaled elements"},
     {"v_swmmac_", "products of sparse matrices in a wave: their layout is not published"},
     {"lds_param_load", "parameters of pixel shaders"},
     {"ds_bvh_stack", "traversal of ray tracing's trees"},
@@ -30,14 +31,12 @@ constexpr Rule refused_rules[] = {
     {"ds_sub_gs_reg", "counters of geometry shaders"},
     {"global_load_tr", "which lane gets which element of a transposed load is not published"},
     {"ds_load_tr", "which lane gets which element of a transposed load is not published"},
-    {"cluster_load", "loads for several work-groups of a cluster"},
     {"tensor_", "the engine that moves tensors to and from the LDS"},
     {"s_wakeup_barrier", "named barriers"},
     {"ds_atomic_async_barrier", "barriers in the LDS"},
     {"ds_atomic_barrier", "barriers in the LDS"},
     {"v_perm_pk16", "which element a selector names is not published"},
-    {"v_cvt_scale_pk", "how a scale is applied on this processor is not published"},
-    {"v_cvt_scalef32_", "how a scale is applied on this processor is not published"},
+    {"v_cvt_scalef32_sr_pk", "how 16 bits of a seed round is not published"},
     {"v_cvt_sr_", "how the seed is used on this processor is not published"},
     {"v_cvt_pk_fp8_f16", "what becomes of numbers that are too large is not published"},
     {"v_cvt_pk_bf8_f16", "what becomes of numbers that are too large is not published"},
@@ -63,7 +62,7 @@ constexpr const char* matrix_order =
     "ascending k, each step rounded once, scales applied to the operands";
 constexpr const char* wave_order =
     "the hardware's order of additions is not published: here ascending k, each step rounded once, "
-    "16-bit results once more; waves of 64 lanes on gfx12 are refused";
+    "16-bit results once more; waves of 64 lanes on gfx12, FP16_OVFL on gfx12.5 are refused";
 constexpr const char* stochastic =
     "either neighbour of the exact value; the seed's use is documented in part";
 constexpr const char* scaled_nan =
@@ -108,6 +107,7 @@ constexpr Rule bounded_rules[] = {
     {"v_cvt_sr_", stochastic},
     {"v_cvt_scalef32_sr_", stochastic},
     {"v_cvt_scalef32_", scaled_nan},
+    {"v_cvt_scale_pk", scaled_nan},
     {"v_fma_mix", mixed_denormals},
     {"v_permlane16_swap", swapped_lanes},
     {"v_permlane32_swap", swapped_lanes},

@@ -40,35 +40,29 @@ void store_block(Wave& w, const Inst& inst) {
     if (!good) stop_with_fault(w, inst);
 }
 
-// global_load_async_to_lds_*, global_store_async_from_lds_*: a VGPR holds the place in the LDS.
-// Done when they are issued, which is one of the orders that s_wait_asynccnt allows. (LLVM gives
-// them no offset of its own accord: it does not tell to which of the two addresses one belongs.)
-bool without_offset(Wave& w, const Inst& inst) {
-    if (inst.offset != 0)
-        stop(w, ExitKind::Unimplemented,
-             "offset of an access that moves memory to or from the LDS");
-    return inst.offset == 0;
+// global_load_async_to_lds_*, global_store_async_from_lds_*: a VGPR holds the place in the LDS; the
+// offset counts in both (CDNA5 ISA, 10.8.1). Done when they are issued, which is one of the orders
+// that s_wait_asynccnt allows.
+uint32_t lds_place(Wave& w, const Inst& inst, uint32_t lane) {
+    return vrow(w, inst.vdata())[lane] + static_cast<uint32_t>(inst.offset);
 }
 template <class T>
 void load_to_lds(Wave& w, const Inst& inst) {
-    if (!without_offset(w, inst)) return;
     const GlobalAddress address(w, inst);
     const uint64_t exec = w.exec();
     T values[lanes] = {};
     bool good = true;
     for_each_lane(exec, [&](uint32_t lane) { good &= address.read(w, lane, values[lane]); });
     if (!good) return stop_with_fault(w, inst);
-    const uint32_t* places = vrow(w, inst.vdata());
-    for_each_lane(exec, [&](uint32_t lane) { lds_write(w, places[lane], values[lane]); });
+    for_each_lane(exec,
+                  [&](uint32_t lane) { lds_write(w, lds_place(w, inst, lane), values[lane]); });
 }
 template <class T>
 void store_from_lds(Wave& w, const Inst& inst) {
-    if (!without_offset(w, inst)) return;
     const GlobalAddress address(w, inst);
-    const uint32_t* places = vrow(w, inst.vdata());
     bool good = true;
     for_each_lane(w.exec(), [&](uint32_t lane) {
-        good = good && address.write(w, lane, lds_read<T>(w, places[lane]));
+        good = good && address.write(w, lane, lds_read<T>(w, lds_place(w, inst, lane)));
     });
     if (!good) stop_with_fault(w, inst);
 }
@@ -117,6 +111,14 @@ constexpr HandlerEntry table[] = {
     {Opcode::flat_load_monitor_b32, load<FlatAddress, Load::B32>},
     {Opcode::flat_load_monitor_b64, load<FlatAddress, Load::B64>},
     {Opcode::flat_load_monitor_b128, load<FlatAddress, Load::B128>},
+    // Outside of clusters of several work-groups those of one are global loads (CDNA5 ISA, 10.7).
+    {Opcode::cluster_load_b32, load<GlobalAddress, Load::B32>},
+    {Opcode::cluster_load_b64, load<GlobalAddress, Load::B64>},
+    {Opcode::cluster_load_b128, load<GlobalAddress, Load::B128>},
+    {Opcode::cluster_load_async_to_lds_b8, load_to_lds<uint8_t>},
+    {Opcode::cluster_load_async_to_lds_b32, load_to_lds<uint32_t>},
+    {Opcode::cluster_load_async_to_lds_b64, load_to_lds<uint64_t>},
+    {Opcode::cluster_load_async_to_lds_b128, load_to_lds<B128>},
     {Opcode::global_load_async_to_lds_b8, load_to_lds<uint8_t>},
     {Opcode::global_load_async_to_lds_b32, load_to_lds<uint32_t>},
     {Opcode::global_load_async_to_lds_b64, load_to_lds<uint64_t>},

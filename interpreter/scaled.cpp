@@ -1,6 +1,7 @@
-// gfx950: v_cvt_scalef32_*: conversions between f32, f16, bf16 and 4 to 8-bit floats with a
-// power-of-two scale (the exponent field of an f32 operand). Small = wide / scale, wide = small *
-// scale; one rounding. Denormals of f32 follow MODE, all others are kept (CDNA4 ISA).
+// gfx950 and gfx12.5: v_cvt_scalef32_* and v_cvt_scale_*: conversions between f32, f16, bf16 and 4
+// to 8-bit floats with a power-of-two scale (the exponent field of an f32 operand, or a byte that
+// is one). Small = wide / scale, wide = small * scale; one rounding. Denormals of f32 follow MODE,
+// all others are kept (CDNA4 ISA).
 #include "common/small_float.h"
 #include "interpreter/valu.h"
 
@@ -51,6 +52,13 @@ double wide_element(Wave& w, const Inst& in, u32 source, u32 lane, u32 e, Wide t
 // Scale as an exponent; 255 stands for NaN.
 int scale_of(Wave& w, const Inst& in, u32 source, u32 lane, bool& nan) {
     const u32 field = read_lane(w, in.src[source], lane) >> 23 & 0xff;
+    nan = field == 255;
+    return static_cast<int>(field) - 127;
+}
+// The same of a byte. SCALE_SEL is its number; what numbers above 3 name is not published, though
+// they can be encoded.
+int scale_in_byte(Wave& w, const Inst& in, u32 lane, bool& nan) {
+    const u32 field = read_lane(w, in.src[1], lane) >> 8 * in.scale_select & 0xff;
     nan = field == 255;
     return static_cast<int>(field) - 127;
 }
@@ -105,13 +113,14 @@ u32 wide_bits(const FloatMode& m, double x, Wide type) {
     return gf::encode_small(gf::bfloat_format, x, false);
 }
 
-template <Small From, Wide To, u32 N>
+template <Small From, Wide To, u32 N, bool Byte = false>
 void from_small(Wave& w, const Inst& in) {
+    if (Byte && in.scale_select > 3) return stop(w, ExitKind::Unimplemented, "SCALE_SEL above 3");
     constexpr u32 bits = width(From), total = bits * N;
     const FloatMode m{w.mode};
     for_each_lane(w.exec(), [&](u32 l) {
         bool nan;
-        const int scale = scale_of(w, in, 1, l, nan);
+        const int scale = Byte ? scale_in_byte(w, in, l, nan) : scale_of(w, in, 1, l, nan);
         u32 source[7] = {};
         for (u32 i = 0; i < (total + 31) / 32; ++i) source[i] = read_lane(w, in.src[0], l, i);
         if constexpr (total == 16)
@@ -144,6 +153,8 @@ void from_small(Wave& w, const Inst& in) {
     { Opcode::v_cvt_scalef32_##name, to_small<Small::small, Wide::wide, n, sr> }
 #define FROM(name, small, wide, n) \
     { Opcode::v_cvt_scalef32_##name, from_small<Small::small, Wide::wide, n> }
+#define FROM_BYTE(name, small, wide, n) \
+    { Opcode::v_cvt_scale_##name, from_small<Small::small, Wide::wide, n, true> }
 
 // clang-format off
 constexpr HandlerEntry table[] = {
@@ -162,6 +173,11 @@ constexpr HandlerEntry table[] = {
     TO(pk32_bf6_f16, Bf6, F16, 32, false), TO(pk32_bf6_bf16, Bf6, Bf16, 32, false),
     TO(sr_pk32_fp6_f16, Fp6, F16, 32, true), TO(sr_pk32_fp6_bf16, Fp6, Bf16, 32, true),
     TO(sr_pk32_bf6_f16, Bf6, F16, 32, true), TO(sr_pk32_bf6_bf16, Bf6, Bf16, 32, true),
+    TO(pk8_fp4_f32, Fp4, F32, 8, false), TO(pk8_fp4_f16, Fp4, F16, 8, false), TO(pk8_fp4_bf16, Fp4, Bf16, 8, false),
+    TO(pk8_fp8_f32, Fp8, F32, 8, false), TO(pk8_fp8_f16, Fp8, F16, 8, false), TO(pk8_fp8_bf16, Fp8, Bf16, 8, false),
+    TO(pk8_bf8_f32, Bf8, F32, 8, false), TO(pk8_bf8_f16, Bf8, F16, 8, false), TO(pk8_bf8_bf16, Bf8, Bf16, 8, false),
+    TO(pk16_fp6_f32, Fp6, F32, 16, false), TO(pk16_fp6_f16, Fp6, F16, 16, false), TO(pk16_fp6_bf16, Fp6, Bf16, 16, false),
+    TO(pk16_bf6_f32, Bf6, F32, 16, false), TO(pk16_bf6_f16, Bf6, F16, 16, false), TO(pk16_bf6_bf16, Bf6, Bf16, 16, false),
 
     FROM(pk_f32_fp8, Fp8, F32, 2), FROM(pk_f32_bf8, Bf8, F32, 2), FROM(f32_fp8, Fp8, F32, 1), FROM(f32_bf8, Bf8, F32, 1),
     FROM(pk_f32_fp4, Fp4, F32, 2), FROM(pk_f16_fp8, Fp8, F16, 2), FROM(pk_f16_bf8, Bf8, F16, 2),
@@ -170,6 +186,11 @@ constexpr HandlerEntry table[] = {
     FROM(pk32_f32_fp6, Fp6, F32, 32), FROM(pk32_f32_bf6, Bf6, F32, 32),
     FROM(pk32_f16_fp6, Fp6, F16, 32), FROM(pk32_bf16_fp6, Fp6, Bf16, 32),
     FROM(pk32_f16_bf6, Bf6, F16, 32), FROM(pk32_bf16_bf6, Bf6, Bf16, 32),
+    FROM_BYTE(pk8_f32_fp4, Fp4, F32, 8), FROM_BYTE(pk8_f16_fp4, Fp4, F16, 8), FROM_BYTE(pk8_bf16_fp4, Fp4, Bf16, 8),
+    FROM_BYTE(pk8_f32_fp8, Fp8, F32, 8), FROM_BYTE(pk8_f16_fp8, Fp8, F16, 8), FROM_BYTE(pk8_bf16_fp8, Fp8, Bf16, 8),
+    FROM_BYTE(pk8_f32_bf8, Bf8, F32, 8), FROM_BYTE(pk8_f16_bf8, Bf8, F16, 8), FROM_BYTE(pk8_bf16_bf8, Bf8, Bf16, 8),
+    FROM_BYTE(pk16_f32_fp6, Fp6, F32, 16), FROM_BYTE(pk16_f16_fp6, Fp6, F16, 16), FROM_BYTE(pk16_bf16_fp6, Fp6, Bf16, 16),
+    FROM_BYTE(pk16_f32_bf6, Bf6, F32, 16), FROM_BYTE(pk16_f16_bf6, Bf6, F16, 16), FROM_BYTE(pk16_bf16_bf6, Bf6, Bf16, 16),
 };
 // clang-format on
 

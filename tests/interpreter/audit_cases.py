@@ -54,7 +54,7 @@ def wanted(name, fmt):
     kinds, type_ = set(), None
     if fmt in VECTOR:
         if not re.search('readlane|readfirstlane|v_nop|pipeflush|mfma|wmma|clrexcp|accvgpr', name): kinds.add('partial EXEC')
-        if not re.search('v_nop|pipeflush|v_clrexcp|v_cmps?x?_|^v_s_|cvt_pk_f32_[fb]|readlane|readfirstlane|writelane|mfma|wmma|smfmac|swap|accvgpr|permlane', name): kinds.add('overlap')
+        if not re.search('v_nop|pipeflush|v_clrexcp|v_cmps?x?_|^v_s_|cvt_pk_f32_[fb]|readlane|readfirstlane|writelane|mfma|wmma|smfmac|swap|accvgpr|permlane|_pk(8|16)_', name): kinds.add('overlap')   # pk8, pk16: forbidden (CDNA5 ISA)
         # Not looked at: formats that have generators of their own, tables, masks.
         if re.search('^v_s_|mfma|wmma|smfmac|interp|scalef32|fp8|bf8|bf16|fp4|fp6|bf6|v_nop|pipeflush|lane|accvgpr|swap|cmp_class|cmpx_class|dot|screen|clrexcp|prng|_sr_|ubyte', name): return kinds, None
         types = [t for t in re.findall(r'(?<=_)(?:pk_|)(f16|f32|f64|[iub]\d+|i4)', name)]

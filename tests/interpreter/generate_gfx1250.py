@@ -1,8 +1,9 @@
 # gfx12.5: what it has and earlier processors have not, in waves of 32 lanes. Meanings: LLVM's selection of instructions for gfx1250 and
-# its AMDGPU usage guide; HIP's __shfl, __shfl_up, __shfl_down and __shfl_xor of permutations in groups of lanes.
+# its AMDGPU usage guide; HIP's __shfl, __shfl_up, __shfl_down and __shfl_xor of permutations in groups of lanes; AMD's CDNA5 ISA.
 import math, re, struct
 from generate_gfx11 import *
 from exact_float import Format
+from generate_conversions import SMALL, WIDE, exponent, put_bits, put_wide, round_small, scales, span, wide_values
 
 rng.seed('gfx1250')
 FILE, G125 = 'gfx1250', ['gfx1250']
@@ -226,9 +227,8 @@ for bits_ in (8, 32, 64, 128):
             moved.put(at(l), n, source.get(places[l] * n, n))
             read.put(places[l] * n, n, lds.get(at(l), n))
     registers = [('s8', [0, 0]), ('v0', places), ('v1', [at(l) for l in range(64)]), ('global', source.dwords()), ('lds', lds.dwords())]
-    one('global_load_async_to_lds_b%d' % bits_, ['global_load_async_to_lds_b%d v1, v0, s[8:9] scale_offset' % bits_, 's_wait_asynccnt 0x0'], registers, [('lds', moved.dwords())], base='s8')
+    for prefix in ('global', 'cluster'): one('%s_load_async_to_lds_b%d' % (prefix, bits_), ['%s_load_async_to_lds_b%d v1, v0, s[8:9] scale_offset' % (prefix, bits_), 's_wait_asynccnt 0x0'], registers, [('lds', moved.dwords())], base='s8')
     one('global_store_async_from_lds_b%d' % bits_, ['global_store_async_from_lds_b%d v0, v1, s[8:9] scale_offset' % bits_, 's_wait_asynccnt 0x0'], registers, [('global', read.dwords())], base='s8')
-refused('global_load_async_to_lds_b32 offset', 'global_load_async_to_lds_b32 v1, v[2:3], off offset:4', [('v2', [0]), ('v3', [0])])
 
 # ---------------------------------------------------------------- scalars, control flow, what does nothing
 one('s_mov_b64 literal', 's_mov_b64 s[6:7], 0x123456789abcdef0', [], [('s6', [0x9abcdef0, 0x12345678])])
@@ -244,11 +244,11 @@ refused('s_set_vgpr_msb', 's_set_vgpr_msb 1')
 one('MODE bit 25', ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 1', 's_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 25, 1)'], [], [('s6', [1])])
 refused('MODE: high bits of registers', 's_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), 1')
 one('IB_STS2', 's_getreg_b32 s6, hwreg(HW_REG_IB_STS2, 6, 4)', [('s6', [9])], [('s6', [0])])
-for width, n in ((32, 1), (64, 2), (128, 4)):
-    one('global_load_monitor_b%d' % width, 'global_load_monitor_b%d %s, v0, s[8:9] scale_offset' % (width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
+for row, width, n in [(row, 32 * n, n) for n in (1, 2, 4) for row in ('global_load_monitor', 'cluster_load')]:
+    one('%s_b%d' % (row, width), '%s_b%d %s, v0, s[8:9] scale_offset' % (row, width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
 refused('buffer_load_b32', 'buffer_load_b32 v10, v0, s[8:11], null offen')
 refused('s_buffer_load_b32', 's_buffer_load_b32 s6, s[8:11], 0x0')
-for text in ('ds_load_tr8_b64 v[10:11], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'cluster_load_b32 v10, v[0:1], off', 'v_cvt_scale_pk8_f32_fp8 v[0:7], v[0:1], v8', 'v_cvt_pk_fp8_f16 v0.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
+for text in ('ds_load_tr8_b64 v[10:11], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'v_cvt_pk_fp8_f16 v0.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
 
 # ---------------------------------------------------------------- 8-bit floats, of which f16 has all values
 for n, S in (('fp8', FP8), ('bf8', BF8)):
@@ -269,3 +269,30 @@ places = [48 * (l % 8 + l // 16 % 2 * 8) + l // 8 % 2 * 16 for l in range(64)]
 column = [[matrix[l // 16 % 2 * 8 + r][l % 16] for r in range(8)] for l in range(64)]
 for to in (10, 0): one('ds_load_tr16_b128 v%d' % to, 'ds_load_tr16_b128 %s, v0 offset:16' % vreg(to, 4), [('v0', places), ('lds', table.dwords())], [('v%d' % (to + d), [x[2 * d] | x[2 * d + 1] << 16 for x in column]) for d in range(4)], exec_=M64)
 refused('ds_load_tr16_b128 with lanes off', 'ds_load_tr16_b128 v[10:13], v0', [('v0', places), ('lds', table.dwords())])
+
+# ---------------------------------------------------------------- offsets between memory and the LDS count in both
+source, lds = Memory(512), Memory(512)
+moved, read = Memory(512, lds.dwords()), Memory(512, source.dwords())
+for l in range(32):
+    if EXEC10 >> l & 1:
+        moved.put(4 * (31 - l) + 64, 4, source.get(4 * l + 64, 4))
+        read.put(4 * l + 64, 4, lds.get(4 * (31 - l) + 64, 4))
+registers = [('s8', [0, 0]), ('v0', [4 * (l % 32) for l in range(64)]), ('v1', [4 * (31 - l % 32) for l in range(64)]), ('global', source.dwords()), ('lds', lds.dwords())]
+one('global_load_async_to_lds_b32 offset', 'global_load_async_to_lds_b32 v1, v0, s[8:9] offset:64', registers, [('lds', moved.dwords())], base='s8')
+one('global_store_async_from_lds_b32 offset', 'global_store_async_from_lds_b32 v0, v1, s[8:9] offset:64', registers, [('global', read.dwords())], base='s8')
+
+# ---------------------------------------------------------------- eight or sixteen small floats with a scale
+for small_, count in (('fp4', 8), ('fp8', 8), ('bf8', 8), ('fp6', 16), ('bf6', 16)):
+    for wide_, (bits, value, code) in WIDE.items():
+        S, factors = SMALL[small_], scales()
+        numbers = [wide_values(wide_, S, exponent(s), count, False) for s in factors]
+        rounded = [[round_small(S, value(x) / Fr(2) ** exponent(s), bool(x >> (bits - 1))) for x in r] for r, s in zip(numbers, factors)]
+        results, sources = put_bits(40, rounded, S.width), put_wide(0, numbers, bits)
+        one('v_cvt_scalef32_pk%d_%s_%s' % (count, small_, wide_), 'v_cvt_scalef32_pk%d_%s_%s %s, %s, v50' % (count, small_, wide_, span(40, len(results)), span(0, len(sources))), sources + [('v50', factors)], results)
+        codes = [[rng.choice([c for c in range(1 << S.width) if S.value(c) is not None]) for _ in range(count)] for _ in range(64)]
+        for byte in (0, 3):
+            factors = [rng.getrandbits(32) & ~(255 << 8 * byte) | rng.randint(120, 134) << 8 * byte for _ in range(64)]
+            exact = [[code(S.value(c) * Fr(2) ** ((s >> 8 * byte & 255) - 127), bool(c >> (S.width - 1))) for c in r] for r, s in zip(codes, factors)]
+            results, sources = put_wide(40, exact, bits), put_bits(0, codes, S.width)
+            one('v_cvt_scale_pk%d_%s_%s scale %d' % (count, wide_, small_, byte), 'v_cvt_scale_pk%d_%s_%s %s, %s, v8%s' % (count, wide_, small_, span(40, len(results)), span(0, len(sources)), ' scale_sel:%d' % byte if byte else ''), sources + [('v8', factors)], results)
+refused('v_cvt_scale_pk8_f32_fp8 scale 4', 'v_cvt_scale_pk8_f32_fp8 v[10:17], v[0:1], v8 scale_sel:4')

@@ -15,8 +15,8 @@ def pack(items, bits):
     r = [0] * ((len(items) * bits + 31) // 32)
     for i, x in enumerate(items): r[i * bits // 32] |= x << i * bits % 32
     return r
-def product(row, target, size, K, ta, tb, tr, tail='', note='', signed=(True, True), limit=3, addends=None, negate=1, high=False):
-    rdna4, half = target == 'gfx1201', tr in ('f16', 'bf16')
+def product(row, target, size, K, ta, tb, tr, tail='', note='', signed=(True, True), limit=3, addends=None, negate=1, high=False, tc=None, of_c=lambda c: c):
+    rdna4, step = target != 'gfx1100', 16 if target == 'gfx1250' else 8
     draw = lambda s: rng.randint(-limit, limit) if s else rng.randint(0, 2 * limit + 1)
     A, B = [[draw(signed[0]) for _ in range(K)] for _ in range(16)], [[draw(signed[1]) for _ in range(16)] for _ in range(K)]
     C = [[rng.randint(-9, 9) if addends is None else addends for _ in range(16)] for _ in range(16)]
@@ -26,9 +26,9 @@ def product(row, target, size, K, ta, tb, tr, tail='', note='', signed=(True, Tr
         lanes_ = [pack([encode(of(l % 16, (l // 16 % 2 * per if rdna4 else 0) + t)) for t in range(per)], bits) for l in range(64)]
         return [[lanes_[l][d] for l in range(64)] for d in range(len(lanes_[0]))]
     a, b = factor(lambda i, k: A[i][k], ta), factor(lambda j, k: B[k][j], tb)
-    def result(M, old):
-        """registers of a 16 x 16 matrix; encode is that of the result"""
-        encode = {'f32': f32_of, 'i32': lambda n: n & M32, 'f16': f16_of, 'bf16': bf16_of}[tr]
+    def result(M, old, t):
+        """registers of a 16 x 16 matrix of that type"""
+        encode, half = {'f32': f32_of, 'i32': lambda n: n & M32, 'f16': f16_of, 'bf16': bf16_of}[t], t in ('f16', 'bf16')
         n = (4 if half else 8) if rdna4 else 8 if size == 32 else 4
         r = [[old] * 64 for _ in range(n)]
         for i in range(16):
@@ -40,12 +40,12 @@ def product(row, target, size, K, ta, tb, tr, tail='', note='', signed=(True, Tr
                 else: r[reg][lane] = encode(M[i][j])
         return r
     clamp = lambda n: max(-1 << 31, min((1 << 31) - 1, n)) if 'clamp' in tail else n
-    D = [[clamp(sum(A[i][k] * B[k][j] for k in range(K)) * negate + C[i][j]) for j in range(16)] for i in range(16)]
-    c, d = result(C, 0x77778888), result(D, 0x12345678)
+    D = [[clamp(sum(A[i][k] * B[k][j] for k in range(K)) * negate + of_c(C[i][j])) for j in range(16)] for i in range(16)]
+    c, d = result(C, 0x77778888, tc or tr), result(D, 0x12345678, tr)
     put = lambda base, rows: [('v%d' % (base + i), x) for i, x in enumerate(rows)]
     reg = lambda base, rows: 'v%d' % base if len(rows) == 1 else 'v[%d:%d]' % (base, base + len(rows) - 1)
     seen = [[x if l < size else 0x12345678 for l, x in enumerate(row_)] for row_ in d]
-    case(FILE, '%s, wave%d%s' % (row, size, note), '%s %s, %s, %s, %s%s' % (row, reg(32, d), reg(0, a), reg(8, b), reg(16, c), tail), [('exec', [M64 if size == 64 else M32])] + put(0, a) + put(8, b) + put(16, c) + put(32, [[0x12345678] * 64] * len(d)), put(32, seen), target, lines=['wave %d' % size])
+    case(FILE, '%s, wave%d%s' % (row, size, note), '%s %s, %s, %s, %s%s' % (row, reg(4 * step, d), reg(0, a), reg(step, b), reg(2 * step, c), tail), [('exec', [M64 if size == 64 else M32])] + put(0, a) + put(step, b) + put(2 * step, c) + put(4 * step, [[0x12345678] * 64] * len(d)), put(4 * step, seen), target, lines=['wave %d' % size])
 
 for size in (32, 64):
     for ta, tr in (('f16', 'f32'), ('bf16', 'f32'), ('f16', 'f16'), ('bf16', 'bf16')):
@@ -62,3 +62,15 @@ for ta in ('fp8', 'bf8'):
 for row, K, t, limit in (('v_wmma_i32_16x16x16_iu8_rdna4', 16, 'iu8', 100), ('v_wmma_i32_16x16x16_iu4_rdna4', 16, 'iu4', 7), ('v_wmma_i32_16x16x32_iu4', 32, 'iu4', 7)):
     for signed in ((True, True), (True, False), (False, False)): product(row, 'gfx1201', 32, K, t, t, 'i32', ' neg_lo:[%d,%d,0]' % signed if any(signed) else '', ' signed %d %d' % signed, signed, limit)
 case(FILE, 'v_wmma_f32_16x16x16_f16 of 64 lanes', 'v_wmma_f32_16x16x16_f16_rdna4 v[32:35], v[0:1], v[8:9], v[16:19]', [], [], 'gfx1201', lines=['exit unimplemented'])
+# gfx12.5: the same rows and columns; more items of k in a lane, which may lie in any order, as they do so in A and B alike.
+for ta, tr, tc in (('f16', 'f32', None), ('bf16', 'f32', None), ('f16', 'f16', None), ('bf16', 'bf16', None), ('bf16', 'bf16', 'f32')):
+    row = 'v_wmma_%s%s_16x16x32_%s' % (tr, tc or '', ta)
+    product(row, 'gfx1250', 32, 32, ta, ta, tr, tc=tc)
+    product(row, 'gfx1250', 32, 32, ta, ta, tr, ' neg_lo:[0,0,1] neg_hi:[0,0,1]', ' minus magnitudes', tc=tc, of_c=lambda c: -abs(c))
+for K in (64, 128):
+    for ta in ('fp8', 'bf8'):
+        for tb in ('fp8', 'bf8'):
+            for tr in ('f32', 'f16'): product('v_wmma_%s_16x16x%d_%s_%s' % (tr, K, ta, tb), 'gfx1250', 32, K, ta, tb, tr)
+for signed in ((True, True), (True, False), (False, False)): product('v_wmma_i32_16x16x64_iu8', 'gfx1250', 32, 64, 'iu8', 'iu8', 'i32', ' neg_lo:[%d,%d,0]' % signed if any(signed) else '', ' signed %d %d' % signed, signed, 100)
+for note, mode, tail in ((' FP16_OVFL', 0xf0 | 1 << 23, ''), (' minus A', 0xf0, ' neg_lo:[1,0,0]')):
+    case(FILE, 'v_wmma_f32_16x16x32_f16' + note, 'v_wmma_f32_16x16x32_f16 v[32:39], v[0:7], v[8:15], v[16:23]' + tail, [], [], 'gfx1250', mode, lines=['wave 32', 'exit unimplemented'])
