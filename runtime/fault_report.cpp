@@ -184,16 +184,23 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     interp::explain_fault(precise ? *precise : wave, inst, found, &addresses);
     const uint64_t known = record.exit.address, chunk = record.exit.lane_mask;
     const bool certain = precise == &wave || replay.certain();
-    // Chunks run in ascending order: those in front of the one that faulted did not fault.
-    if (!certain) found.lane_mask &= chunk ? ~uint64_t{0} << std::countr_zero(chunk) : 0;
+    // Chunks and lanes run in ascending order: those in front of the one that faulted did not
+    // fault.
+    const auto drop_before = [&](uint64_t lanes) {
+        found.lane_mask &= ~uint64_t{0} << std::countr_zero(lanes);
+    };
+    if (!certain && chunk) drop_before(chunk);
     bool fits = certain && (!known || inst.format == Format::SMEM);
     // Bytes and words are loaded in dwords that hold them: it is the dword that faulted.
     const uint64_t in_front = found.access_bytes < 4 ? 3 : 0;
-    for (uint64_t m = certain ? found.lane_mask : found.lane_mask & chunk; m && known; m &= m - 1) {
+    const bool any_lane = certain || !chunk;
+    for (uint64_t m = any_lane ? found.lane_mask : found.lane_mask & chunk; m && known;
+         m &= m - 1) {
         const uint64_t at = addresses[static_cast<size_t>(std::countr_zero(m))];
         if (wave.ctx->reach(at) - known > in_front) continue;
         fits = true;
         found.address = at;
+        if (!certain && !chunk) drop_before(m);
         break;
     }
     const bool same_lanes = !chunk || found.lane_mask & chunk;
