@@ -67,3 +67,22 @@ idle:
 .endm
 DESCRIPTOR chosen
 DESCRIPTOR idle
+
+// The unit that the line table belongs to: DW_TAG_compile_unit with statement list, name, directory.
+.section .debug_abbrev, "", @progbits
+  .byte 1, 0x11, 0
+  .byte 0x10, 0x17
+  .byte 0x03, 0x08
+  .byte 0x1b, 0x08
+  .byte 0, 0, 0
+.section .debug_info, "", @progbits
+  .long .Lunit_end - .Lunit
+.Lunit:
+  .short 4
+  .long 0
+  .byte 8
+  .byte 1
+  .long 0
+  .asciz "main.cl"
+  .asciz "/source"
+.Lunit_end:
