@@ -1,12 +1,10 @@
 #include "runtime/covered_code.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
-#include <span>
 
-#include "frontend/decode.h"
+#include "frontend/each_instruction.h"
 #include "frontend/effects.h"
 
 namespace wj::runtime {
@@ -53,27 +51,17 @@ Function decode_function(const CodeObject& object, const Target& target, Range r
     f.leaders.insert(f.range.begin);
     const auto code = object.bytes_at(f.range.begin, f.range.end - f.range.begin);
     if (!code) return f;
-    Inst inst;
-    for (size_t at = 0; at + 4 <= code->size();) {
-        uint32_t words[most_instruction_words] = {};
-        const size_t count = std::min<size_t>(most_instruction_words, (code->size() - at) / 4);
-        std::memcpy(words, code->data() + at, count * 4);
-        const uint64_t pc = f.range.begin + at;
-        if (!decode(target, std::span<const uint32_t>(words, count), inst)) {
-            at += 4;
-            continue;
-        }
+    each_instruction(target, *code, [&](size_t at, const Inst& inst) {
+        const uint64_t pc = f.range.begin + at, next = pc + inst.size;
         f.instructions.push_back(pc);
-        at += inst.size;
         const Flow flow = effects(inst.op).flow;
-        if (flow == Flow::Next || flow == Flow::Yield) continue;
-        const uint64_t next = f.range.begin + at;
+        if (flow == Flow::Next || flow == Flow::Yield) return;
         const bool direct = flow == Flow::Goto || flow == Flow::Branch || flow == Flow::Call;
         const uint64_t to = direct ? branch_target(inst, next) : 0;
         f.exits[pc] = {next, to, flow};
         f.leaders.insert(next);
         if (to - f.range.begin < f.range.end - f.range.begin) f.leaders.insert(to);
-    }
+    });
     return f;
 }
 

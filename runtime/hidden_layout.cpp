@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 
-#include "frontend/decode.h"
+#include "frontend/each_instruction.h"
 
 namespace wj::runtime {
 namespace {
@@ -32,15 +31,7 @@ public:
     }
 
     void scan(std::span<const std::byte> code, Evidence& evidence) {
-        for (size_t at = 0; at + 4 <= code.size();) {
-            uint32_t words[most_instruction_words] = {};
-            const size_t count = std::min<size_t>(4, (code.size() - at) / 4);
-            std::memcpy(words, code.data() + at, count * 4);
-            Inst inst;
-            const bool valid = decode(target_, std::span<const uint32_t>(words, count), inst);
-            at += valid ? inst.size : 4;
-            if (valid) step(inst, evidence);
-        }
+        each_instruction(target_, code, [&](size_t, const Inst& inst) { step(inst, evidence); });
     }
 
 private:

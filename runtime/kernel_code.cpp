@@ -1,10 +1,9 @@
 #include "runtime/kernel_code.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
-#include "frontend/decode.h"
+#include "frontend/each_instruction.h"
 #include "frontend/effects.h"
 #include "machine/wave.h"
 
@@ -28,14 +27,7 @@ void add(const Operand& o, Use& use) {
 }
 
 void add(const Target& target, std::span<const std::byte> code, Use& use) {
-    Inst inst;
-    for (size_t at = 0; at + 4 <= code.size();) {
-        uint32_t words[most_instruction_words] = {};
-        const size_t count = std::min<size_t>(4, (code.size() - at) / 4);
-        std::memcpy(words, code.data() + at, count * 4);
-        const bool valid = decode(target, std::span<const uint32_t>(words, count), inst);
-        at += valid ? inst.size : 4;
-        if (!valid) continue;
+    each_instruction(target, code, [&](size_t, const Inst& inst) {
         for (const Operand& o : inst.dst) add(o, use);
         for (const Operand& o : inst.src) add(o, use);
         const Effects& e = effects(inst.op);
@@ -45,7 +37,7 @@ void add(const Target& target, std::span<const std::byte> code, Use& use) {
         use.split_barriers |=
             inst.op == Opcode::s_barrier_signal || inst.op == Opcode::s_barrier_signal_isfirst;
         use.calls |= e.flow == Flow::Call || e.flow == Flow::Jump;
-    }
+    });
 }
 
 // Executable bytes of the object that are in no kernel whose size is known.

@@ -438,8 +438,7 @@ private:
     static constexpr uint32_t no_row = ~0u;
     static constexpr Value any_base = no_value - 1;
     struct PlacedLine {
-        // Of global accesses the base, or any_base. Without a line: the masked base, in `slot`.
-        Value line = no_value, base = no_value;
+        Value line = no_value, base = no_value;  // global: base or any_base; no line: masked base
         uint32_t slot = 0, scale = 0;
         uint32_t row = no_row;  // a temp row of addresses; with any_base distances from the base
         uint32_t end = 0;       // LDS: of a lane's elements, behind the line's value
