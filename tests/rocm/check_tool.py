@@ -144,16 +144,18 @@ with tempfile.TemporaryDirectory() as cache, Mirror(("127.0.0.1", 0), Answer) as
     server.answer, server.size = b"x" * 1000, 1000000
     refused("a download that is cut off", "a download was interrupted", cache, "trixie", "--mirror", url, "true")
 
+    # At any time of its work, as mmdebstrap's processes take signals differently from one moment to the next.
     server.hang = True
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number, seconds in ((signal.SIGTERM, 0), (signal.SIGTERM, 0.3), (signal.SIGTERM, 1), (signal.SIGTERM, 3), (signal.SIGKILL, 1)):
         process = run_until_a_tree_is_made(cache, url)
+        time.sleep(seconds)
         process.send_signal(number)
         output = process.communicate(timeout=60)[0].decode(errors="replace")
         if number == signal.SIGTERM:
             check(f"interrupted: status {process.returncode}, {left_behind(cache) or 'nothing'} is left",
                   process.returncode == 130 and "interrupted" in output and not left_behind(cache), output)
         # Nobody may write on into what the next run removes.
-        check(f"ended by {number.name}: nothing goes on with the tree", within(10, lambda: not processes_with(cache + "/wavejit")))
+        check(f"ended by {number.name} after {seconds} s: nothing goes on with the tree", within(10, lambda: not processes_with(cache + "/wavejit")))
     server.hang = False
 
     # What a killed run has left goes away with the next one.

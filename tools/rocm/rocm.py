@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from releases import ROCM_PACKAGES, find_release, known_releases
 
@@ -103,9 +104,13 @@ def mount_script(tree, shared):
 
 
 def remove(path):
-    """Files that a user namespace made belong to others outside of it."""
-    if os.path.lexists(path):
-        subprocess.run((["unshare", "--map-root-user", "--map-auto", "--"] if os.getuid() else []) + ["rm", "-rf", path], check=True)
+    """Files that a user namespace made belong to others outside of it. What was killed may write for a moment longer."""
+    words = (["unshare", "--map-root-user", "--map-auto", "--"] if os.getuid() else []) + ["rm", "-rf", path]
+    for attempt in range(20):
+        if not os.path.lexists(path) or subprocess.run(words, stderr=subprocess.DEVNULL).returncode == 0:
+            return
+        time.sleep(0.1)
+    subprocess.run(words, check=True)
 
 
 # --- making trees -----------------------------------------------------------------------------------------
@@ -123,7 +128,8 @@ def logged(words, log):
         try:
             return process.wait() == 0
         except (Interrupted, KeyboardInterrupt):
-            os.killpg(process.pid, signal.SIGTERM)
+            # mmdebstrap, first process of its namespace, takes no milder signal at times; the tree is removed as it is.
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             raise
 
