@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs correct HIP programs with all checkers: each must end with status 0 and nothing be found.
 
-check_findings.py --library-dir DIR [--targets A,B] -- "PROGRAM ARG ..." ...
+check_findings.py --library-dir DIR -- "TARGET,... PROGRAM ARG ..." ...
 Each runs once with all checkers, which interpret, and once with those that leave instructions translated.
 """
 import argparse
@@ -18,18 +18,18 @@ CHECKS = ("all", "memory,race,barrier,alignment,division")
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--library-dir", required=True)
-    p.add_argument("--targets", default="gfx900,gfx90a")
     p.add_argument("commands", nargs="+")
     a = p.parse_args()
     ran, failed = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "findings.json")
         for command in a.commands:
-            for target in a.targets.split(","):
+            targets, *words = shlex.split(command)
+            for target in targets.split(","):
                 for checks in CHECKS:
                     env = dict(os.environ, WAVEJIT_TARGET=target, WAVEJIT_CHECK=checks, WAVEJIT_CHECK_REPORT=report,
                                LD_LIBRARY_PATH=a.library_dir)
-                    r = subprocess.run(shlex.split(command), env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    r = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, text=True, errors="replace", timeout=300)
                     with open(report) as f:  # written when the program has started the emulator, too
                         findings = json.load(f)["findings"]

@@ -2,7 +2,9 @@
 // groups, function pointers, large arguments, compiler built-ins and inline assembly, private
 // arrays, 64- and 128-bit integers, half precision, launch bounds, managed variables, occupancy
 // queries, launches from several host threads. Usage: hip_features
+// hipcc-flags: -fno-gpu-flush-denormals-to-zero
 #include "check.h"
+#include "wave.h"
 
 #include <hip/hip_cooperative_groups.h>
 #include <hip/hip_ext.h>
@@ -171,12 +173,14 @@ __global__ void builtins(unsigned* out, unsigned seed) {
     o[5] = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
     o[6] = __builtin_amdgcn_readfirstlane(x);
     o[7] = __builtin_amdgcn_readlane(x, 17);
-    o[8] = __builtin_amdgcn_ds_bpermute((i ^ 5) * 4, x);
+    o[8] = __builtin_amdgcn_ds_bpermute((i % warpSize ^ 5) * 4, x);
     o[9] = __builtin_amdgcn_ds_swizzle(x, 0x041f);                      // lane ^ 1
     o[10] = __builtin_amdgcn_update_dpp(9, x, 0x111, 0xf, 0xf, false);  // row_shr:1
     o[11] = __float_as_uint(__builtin_amdgcn_fmed3f(1.5f, float(i), 20.5f));
-    unsigned sum;
+    unsigned sum = x + y + 13;
+#ifndef __gfx803__
     asm volatile("v_add3_u32 %0, %1, %2, 13" : "=v"(sum) : "v"(x), "v"(y));
+#endif
     o[12] = sum;
     unsigned scalar;
     asm volatile("s_mov_b32 %0, 0x1234\n\ts_lshl_b32 %0, %0, 4" : "=s"(scalar) : : "scc");
@@ -190,6 +194,7 @@ bool test_builtins() {
     builtins<<<1, 64>>>(out, 12345);
     check::launched();
     std::vector<unsigned> want;
+    const unsigned wave = lanes_of_a_wave();
     auto hash = [](unsigned i) { return (i + 12345) * 2654435761u; };
     for (unsigned i = 0; i < 64; i++) {
         unsigned x = hash(i), y = x ^ 0x5bd1e995u * i;
@@ -204,8 +209,8 @@ bool test_builtins() {
         uint64_t both = uint64_t(x) << 32 | y;
         want.insert(want.end(),
                     {byte(0) | byte(5) << 8 | byte(2) << 16 | byte(7) << 24, x >> 5 & 2047,
-                     unsigned(int(x << 16) >> 23), unsigned(both >> i % 32), sad, i, hash(0),
-                     hash(17), hash(i ^ 5), hash(i ^ 1), i % 16 ? hash(i - 1) : 9,
+                     unsigned(int(x << 16) >> 23), unsigned(both >> i % 32), sad, i % wave, hash(i / wave * wave),
+                     hash(i / wave * wave + 17), hash(i ^ 5), hash(i ^ 1), i % 16 ? hash(i - 1) : 9,
                      value(std::min(20.5f, std::max(1.5f, float(i)))), x + y + 13, 0x12340,
                      y << 9 | x >> 23,
                      (x & 255) | (y & 255) << 8 | (x >> 8 & 255) << 16 | (y >> 8 & 255) << 24});

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "check.h"
+#include "wave.h"
 
 struct Mixed {
     char a;
@@ -66,16 +67,16 @@ bool test_dynamic_lds() {
 
 constexpr int cross = 14;
 __global__ void cross_lane(unsigned long long* out) {
-    int lane = threadIdx.x, v = lane * 3 + 1;
-    unsigned long long* o = out + lane * cross;
-    o[0] = __shfl(v, (lane + 5) % 64);
+    int lane = threadIdx.x % warpSize, v = lane * 3 + 1;
+    unsigned long long* o = out + threadIdx.x * cross;
+    o[0] = __shfl(v, (lane + 5) % warpSize);
     o[1] = __shfl_up(v, 3);
     o[2] = __shfl_down(v, 7);
     o[3] = __shfl_xor(v, 21);
     o[4] = __shfl(v, 2, 8);
     o[5] = __ballot(lane % 3 == 0);
-    o[6] = __any(lane == 40);
-    o[7] = __all(lane < 63);
+    o[6] = __any(lane == 20);
+    o[7] = __all(lane < warpSize - 1);
     o[8] = __popcll(__ballot(lane % 5 == 1));
     o[9] = (unsigned long long)(__shfl_xor(lane * 0.5, 1) * 2);
     o[10] = __brev(lane);
@@ -90,23 +91,25 @@ bool test_cross_lane() {
     check::launched();
     std::vector<unsigned long long> want(64 * cross);
     auto value = [](int lane) { return (unsigned long long)(lane * 3 + 1); };
+    const int wave = lanes_of_a_wave();
     unsigned long long thirds = 0, odd = 0, quarters = 0;
-    for (int l = 0; l < 64; l++) {
+    for (int l = 0; l < wave; l++) {
         thirds |= (unsigned long long)(l % 3 == 0) << l;
         odd |= (unsigned long long)(l % 2) << l;
         quarters |= (unsigned long long)(l % 4 == 0) << l;
     }
-    for (int l = 0; l < 64; l++) {
-        auto* o = &want[l * cross];
-        o[0] = value((l + 5) % 64);
+    for (int thread = 0; thread < 64; thread++) {
+        const int l = thread % wave;
+        auto* o = &want[thread * cross];
+        o[0] = value((l + 5) % wave);
         o[1] = value(l < 3 ? l : l - 3);
-        o[2] = value(l + 7 > 63 ? l : l + 7);
+        o[2] = value(l + 7 >= wave ? l : l + 7);
         o[3] = value(l ^ 21);
         o[4] = value(l / 8 * 8 + 2);
         o[5] = thirds;
         o[6] = 1;
         o[7] = 0;
-        o[8] = 13;
+        o[8] = wave == 64 ? 13 : 7;  // 1, 6, 11, ... up to 61 or 31
         o[9] = l ^ 1;
         unsigned reversed = 0;
         for (int b = 0; b < 32; b++) reversed |= (unsigned(l) >> b & 1) << (31 - b);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "check.h"
+#include "wave.h"
 
 __constant__ int constants[64];
 __device__ int variable[64];
@@ -42,7 +43,7 @@ bool queries() {
     return check::equal("queries",
                         std::vector<int>{count >= 1, device, p.warpSize, value,
                                          p.maxThreadsPerBlock, int(p.sharedMemPerBlock)},
-                        {1, 0, 64, 64, 1024, 65536});
+                        {1, 0, lanes_of_a_wave(), lanes_of_a_wave(), 1024, 65536});
 }
 
 bool copies() {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "check.h"
+#include "wave.h"
 
 struct Image {
     int width, height, pitch;
@@ -103,8 +104,8 @@ __global__ void sums(const int* in, int* total, int* running) {
 __global__ void lanes(const int* in, int* out) {
     const int t = in_group(), n = blockDim.x * blockDim.y * blockDim.z, at = group() * n + t;
     const int v = in[at];
-    const unsigned long long odd = __ballot(v & 1), below = (1ull << (t % 64)) - 1;
-    const int near = __shfl(v, (t % 64) / 2);
+    const unsigned long long odd = __ballot(v & 1), below = (1ull << (t % warpSize)) - 1;
+    const int near = __shfl(v, (t % warpSize) / 2);
     out[at] =
         __popcll(odd) * 10000 + __popcll(odd & below) * 100 + (near & 63) + (__any(v < 0) ? 7 : 0);
 }
@@ -190,7 +191,7 @@ bool images(dim3 g, const Image& i) {
 }
 
 bool groups(dim3 g) {
-    const int n = int(g.x * g.y * g.z), count = 12;
+    const int n = int(g.x * g.y * g.z), count = 12, wave = lanes_of_a_wave();
     const dim3 grid(3, 2, 2);
     const std::vector<int> in = numbers(size_t(n) * count, 3);
     std::vector<int> total(count), running(in.size()), asked(in.size()), bins(32);
@@ -200,7 +201,7 @@ bool groups(dim3 g) {
             total[k] += v[t];
             running[size_t(k) * n + t] = total[k];
             bins[v[t] & 31]++;
-            const int first = t / 64 * 64, end = std::min(n, first + 64);
+            const int first = t / wave * wave, end = std::min(n, first + wave);
             int odd = 0, below = 0;
             bool negative = false;
             for (int l = first; l < end; l++) {
@@ -209,7 +210,7 @@ bool groups(dim3 g) {
                 negative |= v[l] < 0;
             }
             asked[size_t(k) * n + t] =
-                odd * 10000 + below * 100 + (v[first + t % 64 / 2] & 63) + (negative ? 7 : 0);
+                odd * 10000 + below * 100 + (v[first + t % wave / 2] & 63) + (negative ? 7 : 0);
         }
     check::Device<int> din(in), dtotal(size_t{12}), drunning(in.size()), dasked(in.size()),
         dbins(std::vector<int>(32));

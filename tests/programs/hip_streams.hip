@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "check.h"
+#include "wave.h"
 // After the runtime header, which it needs.
 #include <hip/hip_cooperative_groups.h>
 
@@ -133,6 +134,9 @@ bool wait_value() {
 }
 
 bool cooperative() {
+    int possible = 0;
+    HIP_CHECK(hipDeviceGetAttribute(&possible, hipDeviceAttributeCooperativeLaunch, 0));
+    if (generation() < 9) return check::equal("cooperative launches", std::vector<int>{possible}, {0});
     std::vector<int> in(n);
     int want = 0;
     for (int i = 0; i < n; i++) want += in[i] = i % 101;

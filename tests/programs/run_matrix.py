@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one HIP program for targets, engines and thread counts; all must end with status 0.
 
-run_matrix.py --library-dir DIR [--targets A,B] [--engines A,B] [--threads 1,4] [--wrapper "mpirun -n 2"]
+run_matrix.py --library-dir DIR --targets A,B [--engines A,B] [--threads 1,4] [--wrapper "mpirun -n 2"]
               [--fails TEXT] [--timeout SECONDS] -- PROGRAM [ARG ...]
 Each engine runs each target, and each thread count: the last target with all of them, the others with one each. All
 combinations with WJ_ALL_TARGETS=1 (`./wj test --all-targets`).
@@ -31,7 +31,7 @@ def combinations(targets, threads):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--library-dir", required=True)
-    p.add_argument("--targets", default="gfx900,gfx906,gfx90a")
+    p.add_argument("--targets", required=True)
     p.add_argument("--engines", default=os.environ.get("WJ_TEST_ENGINES", "interp,avx2,avx512"))
     p.add_argument("--threads", default="1,4")
     p.add_argument("--wrapper", default="")

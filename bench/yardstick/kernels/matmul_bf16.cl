@@ -19,11 +19,11 @@ void matmul_bf16(__global const quadruple *restrict A, __global const quadruple 
 {
     int lane = get_local_id(0), column = lane & 31, half_wave = lane >> 5;
     int row0 = get_group_id(1) * 128, column0 = get_group_id(0) * 64;
+#if MATRIX_CORES
     sums c[4][2];
     for (int x = 0; x < 4; ++x)
         for (int y = 0; y < 2; ++y)
             c[x][y] = 0.0f;
-#if MATRIX_CORES
     for (int k = half_wave; k < K / 4; k += 2) {
         quadruple a[4], b[2];
         for (int x = 0; x < 4; ++x)
@@ -34,20 +34,28 @@ void matmul_bf16(__global const quadruple *restrict A, __global const quadruple 
             for (int y = 0; y < 2; ++y)
                 c[x][y] = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a[x], b[y], c[x][y], 0, 0, 0);
     }
+    for (int x = 0; x < 4; ++x)
+        for (int y = 0; y < 2; ++y)
+            for (int e = 0; e < 16; ++e)
+                C[(row0 + 32 * x + 8 * (e / 4) + 4 * half_wave + e % 4) * N + column0 + 32 * y + column] = c[x][y][e];
 #else
-    for (int k = 0; k < K / 4; ++k)
-        for (int y = 0; y < 2; ++y) {
+    // One column of sums at a time: with both, LLVM takes 20 s to give gfx803 and gfx906 registers.
+    for (int y = 0; y < 2; ++y) {
+        sums c[4];
+        for (int x = 0; x < 4; ++x)
+            c[x] = 0.0f;
+        for (int k = 0; k < K / 4; ++k) {
             quadruple b = B[k * N + column0 + 32 * y + column];
             for (int x = 0; x < 4; ++x)
                 for (int e = 0; e < 16; ++e) {
                     quadruple a = A[k * M + row0 + 32 * x + 8 * (e / 4) + 4 * half_wave + e % 4];
                     for (int q = 0; q < 4; ++q)
-                        c[x][y][e] += widen(a[q]) * widen(b[q]);
+                        c[x][e] += widen(a[q]) * widen(b[q]);
                 }
         }
-#endif
-    for (int x = 0; x < 4; ++x)
-        for (int y = 0; y < 2; ++y)
+        for (int x = 0; x < 4; ++x)
             for (int e = 0; e < 16; ++e)
-                C[(row0 + 32 * x + 8 * (e / 4) + 4 * half_wave + e % 4) * N + column0 + 32 * y + column] = c[x][y][e];
+                C[(row0 + 32 * x + 8 * (e / 4) + 4 * half_wave + e % 4) * N + column0 + 32 * y + column] = c[x][e];
+    }
+#endif
 }
