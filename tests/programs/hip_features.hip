@@ -209,10 +209,10 @@ bool test_builtins() {
         uint64_t both = uint64_t(x) << 32 | y;
         want.insert(want.end(),
                     {byte(0) | byte(5) << 8 | byte(2) << 16 | byte(7) << 24, x >> 5 & 2047,
-                     unsigned(int(x << 16) >> 23), unsigned(both >> i % 32), sad, i % wave, hash(i / wave * wave),
-                     hash(i / wave * wave + 17), hash(i ^ 5), hash(i ^ 1), i % 16 ? hash(i - 1) : 9,
-                     value(std::min(20.5f, std::max(1.5f, float(i)))), x + y + 13, 0x12340,
-                     y << 9 | x >> 23,
+                     unsigned(int(x << 16) >> 23), unsigned(both >> i % 32), sad, i % wave,
+                     hash(i / wave * wave), hash(i / wave * wave + 17), hash(i ^ 5), hash(i ^ 1),
+                     i % 16 ? hash(i - 1) : 9, value(std::min(20.5f, std::max(1.5f, float(i)))),
+                     x + y + 13, 0x12340, y << 9 | x >> 23,
                      (x & 255) | (y & 255) << 8 | (x >> 8 & 255) << 16 | (y >> 8 & 255) << 24});
     }
     bool ok = true;

@@ -1,7 +1,8 @@
 // Kernels in work-groups of many shapes: rows that waves hold several of, rows that begin anywhere
 // in a wave, groups that are smaller than a wave or no multiple of one. All results are exact.
-// Usage: hip_shapes
+// Usage: hip_shapes [N: each N-th shape]
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "check.h"
@@ -226,7 +227,8 @@ bool groups(dim3 g) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    const size_t every = size_t(check::argument(argc, argv, 1, 1));
     const dim3 shapes[] = {{64, 1}, {8, 8},    {16, 16},  {32, 1},   {4, 4},     {32, 8},
                            {16, 1}, {48, 1},   {4, 16},   {8, 4},    {2, 32},    {10, 10},
                            {96, 2}, {1, 64},   {8, 1},    {20, 3},   {16, 2},    {128, 1},
@@ -235,7 +237,8 @@ int main() {
     bool ok = true;
     // Each shape comes when code for others exists, and when code for others' sizes does.
     for (int round = 0; round < 2; round++)
-        for (const dim3& g : shapes) {
+        for (size_t k = 0; k < std::size(shapes); k += every) {
+            const dim3 g = shapes[k];
             ok &= groups(g);
             if (g.z == 1) ok &= images(g, sizes[(round + g.x) % 3]);
         }

@@ -136,7 +136,8 @@ bool wait_value() {
 bool cooperative() {
     int possible = 0;
     HIP_CHECK(hipDeviceGetAttribute(&possible, hipDeviceAttributeCooperativeLaunch, 0));
-    if (generation() < 9) return check::equal("cooperative launches", std::vector<int>{possible}, {0});
+    if (generation() < 9)
+        return check::equal("cooperative launches", std::vector<int>{possible}, {0});
     std::vector<int> in(n);
     int want = 0;
     for (int i = 0; i < n; i++) want += in[i] = i % 101;

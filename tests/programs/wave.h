@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "check.h"
+#include "examples/check.h"
 
 // N of gfxN: 8 for gfx803, 10 for gfx1030.
 inline int generation() {
