@@ -240,8 +240,11 @@ void BlockCompiler::LoopCode::decide_next(const Operand& budget, Label no, Label
     a_.js(over);
 }
 
-// The loop has ended, one way or the other; segment 2 has run.
+// The loop has ended, one way or the other: what is behind the region, and out, or to `next`.
 void BlockCompiler::LoopCode::leave(Label next) const {
+    loop_.pins.scalar_get = loop_.pins.scalar_set = no_value;
+    c_.segment(2);
+    c_.ufree_all();
     const Terminator& t = block_->term;
     const Label out = a_.newLabel();
     Mem cond;
@@ -260,6 +263,11 @@ void BlockCompiler::LoopCode::begin_chunks(bool masks) const {
         c_.clear_mask_slots(schedule_.begin(1),
                             static_cast<uint32_t>(schedule_.end(1) - schedule_.begin(1)));
     c_.begin_chunks(masks);
+}
+
+// Sets ZF behind the last chunk.
+void BlockCompiler::LoopCode::compare_chunk() const {
+    a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
 }
 
 // No mask leaves the region but by LoopPlan::masks_out.

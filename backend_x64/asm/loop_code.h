@@ -100,6 +100,20 @@ protected:
     void leave(Label next) const;
     void begin_chunks(bool masks) const;
     void begin_chunk() const;
+    void compare_chunk() const;
+    // All chunks, each from the same scalar registers. `f` emits a chunk's iterations and sets ZF
+    // behind the last chunk.
+    template <class F>
+    void each_chunk(bool masks, F f) const {
+        const Label chunk = a_.newLabel(), done = a_.newLabel();
+        begin_chunks(masks);
+        a_.bind(chunk);
+        f();
+        a_.jz(done);
+        backup(false);
+        a_.jmp(chunk);
+        a_.bind(done);
+    }
 
     // ---- loop_masks.cpp ----
     void load_mask(const MaskPin& p) const;

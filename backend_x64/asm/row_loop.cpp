@@ -132,8 +132,7 @@ void BlockCompiler::RowLoopCode::enter(bool masks) const {
     loop_.walking = Walking::No;
     if (masks) a_.add(reg::bits, c_.avx512_ ? 2 : 1);
     a_.add(reg::chunk, c_.width());
-    if (block_->lanes < machine::lanes)
-        a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
+    if (block_->lanes < machine::lanes) compare_chunk();
     a_.jnz(chunk);
     if (!plan_.walks.limits.empty()) {
         a_.test(walk_slot(learned), out_of_limits);
@@ -443,23 +442,15 @@ void BlockCompiler::RowLoopCode::emit() const {
     enter(masks);
 
     loop_.pins = plan_.pins[0];
-    const Label chunk = a_.newLabel(), done = a_.newLabel();
-    begin_chunks(masks);
-    a_.bind(chunk);
-    a_.mov(budget, wave_budget);
-    begin_chunk();
-    emit_chunk(budget);
-    a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
-    a_.jz(done);
-    backup(false);
-    a_.jmp(chunk);
-    a_.bind(done);
+    each_chunk(masks, [&] {
+        a_.mov(budget, wave_budget);
+        begin_chunk();
+        emit_chunk(budget);
+        compare_chunk();
+    });
     a_.mov(wave_budget, budget);
     a_.mov(x86::rax, row_slot(unpaid));
     a_.add(wave_budget, x86::rax);
-    loop_.pins.scalar_get = loop_.pins.scalar_set = no_value;
-    c_.segment(2);
-    c_.ufree_all();
     const Label more = a_.newLabel();
     leave(more);
     a_.bind(more);

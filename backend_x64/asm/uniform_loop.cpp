@@ -30,33 +30,22 @@ void BlockCompiler::UniformLoopCode::emit() const {
         }
         if (!plan_.walks.walks.empty()) reserve_walks();
         loop_.pins = plan_.pins[loop_.part];
-        begin_chunks(masks);
-        const Label chunk = a_.newLabel(), last = a_.newLabel(), done = a_.newLabel(),
-                    finished = a_.newLabel();
-        a_.bind(chunk);
-        if (keep_budget) a_.mov(budget_register, budget);
-        begin_chunk();
-        reset();
-        const Operand left = keep_budget ? Operand(budget_register) : Operand(budget);
-        run_iterations(budget_register, last, finished,
-                       {[&](Label no, Label over) { decide_next(left, no, over); }, {}});
-
-        a_.bind(last);
-        c_.guest_ = ~0u;
-        emit_bodies(false);
-        a_.bind(finished);
-        if (block_->lanes < machine::lanes)
-            a_.cmp(reg::chunk, static_cast<int32_t>(4 * block_->lanes) - 256);
-        a_.jz(done);
-        backup(false);
-        a_.jmp(chunk);
-
-        a_.bind(done);
+        each_chunk(masks, [&] {
+            const Label last = a_.newLabel(), finished = a_.newLabel();
+            if (keep_budget) a_.mov(budget_register, budget);
+            begin_chunk();
+            reset();
+            const Operand left = keep_budget ? Operand(budget_register) : Operand(budget);
+            run_iterations(budget_register, last, finished,
+                           {[&](Label no, Label over) { decide_next(left, no, over); }, {}});
+            a_.bind(last);
+            c_.guest_ = ~0u;
+            emit_bodies(false);
+            a_.bind(finished);
+            if (block_->lanes < machine::lanes) compare_chunk();
+        });
     }
     if (keep_budget) a_.mov(budget, budget_register);
-    loop_.pins.scalar_get = loop_.pins.scalar_set = no_value;
-    c_.segment(2);
-    c_.ufree_all();
     leave(c_.over_label_);
 }
 
