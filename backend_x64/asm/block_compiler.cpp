@@ -121,7 +121,7 @@ void BlockCompiler::prologue() {
     again_label_ = a_.newLabel();
     a_.bind(again_label_);
     if (runs_again(context())) forget_scattered();
-    forget_lds_tables();
+    AccessCode(*this).forget_lds_tables();
     begin_go_on();
 }
 
@@ -200,7 +200,7 @@ bool BlockCompiler::begin(const ir::Block& block, const CompileOptions& options,
     loop_ = {};
     row_loop_.reset();
     pinned_ = k_pinned_ = gp_reserved_ = 0;
-    find_lds_tables();
+    AccessCode(*this).find_lds_tables();
     out_ = &out;
     out = {};
     colds_.clear();

@@ -7,12 +7,9 @@
 //                       uniform operations, general registers
 //   lane_common.cpp     operations whose lowering is a row of a table
 //   lane_avx512.cpp, lane_avx2.cpp   the others
-//   lane_memory.cpp, lane_patterns.cpp, lane_consecutive.cpp, lane_gather.cpp, lane_scratch.cpp
-//                       loads and stores
-//   lane_lines.cpp, lane_windows.cpp   those whose addresses are lines
-//   lane_division.cpp   divisions by steps    lane_math.cpp   roots, frexp, special arguments
-//   lane_atomic.cpp, lane_atomic_update.cpp   atomics   cross.cpp   cross-lane operations
-//   loop_code.h       loops of one block
+//   cross.cpp           cross-lane operations
+//   access_code.h       views of it for loads, stores, atomics, longer operations of lanes
+//   loop_code.h         views of it for loops of one block
 //   again.cpp         programs that start their next wave themselves
 #pragma once
 
@@ -197,7 +194,6 @@ private:
         Mem mem;
     };
     Source source(Unit u);  // memory that holds the unit now
-    std::array<Source, 3> column_rows(Value v);
     bool mask_source(Unit u, Mem& mem);
     int take_vec(uint32_t except = 0);
     int take_k();
@@ -307,20 +303,9 @@ private:
     void lane_op(Value v);
     bool lane_table_op(Value v);
     void lane_set(Value v);
-    void lane_math(Value v);  // lane_math.cpp
-    void refine_root(const Vec& x, const Vec& y, const std::array<Vec, 3>& temps, bool quadratic);
-    void jump_unless_ordinary(const Vec& x, bool any_sign, bool denormals, const Label& far);
-    void root_avx2(const Vec& x, const Vec& y);
-    void fixup_avx2(const Vec& x, const Vec& d, uint32_t bits);
-    void frexp_avx2(const Vec& x, const Vec& mantissa, const Vec& exponent);
-    void lane_frexp_avx2(Value v);
     void lane_avx512(Value v);
     void lane_avx2(Value v);
     void lane_fma(Value v);
-    // ---- lane_division.cpp ----
-    void lane_quotient(Value v);
-    Vec quotient_of_fractions(const Vec* n, const Vec& d, const Vec& q, const Vec& t,
-                              const KReg& mask, KReg& hits);
     void compare_avx512(Value v, const KReg& d, const KReg* with, bool inverted = false);
     bool compare_predicate(ir::Op op, InstId& id, uint32_t& predicate) const;
     void join64(const Vec& d, const Vec& a, const Vec& b,
@@ -339,6 +324,18 @@ private:
     std::vector<Collector> collectors_;
     size_t facts_limit_ = 0;  // register pairs left for AddressFacts
 
+    // ---- access_code.h ----
+    class CodeView;
+    class AccessCode;
+    class LineCode;
+    class RowCode;
+    class GatherCode;
+    class ScratchCode;
+    class PrefetchCode;
+    class AtomicCode;
+    class AcrossCode;
+    class MathCode;
+
     // ---- loop_code.h ----
     class LoopView;
     class LoopCode;
@@ -350,13 +347,9 @@ private:
     class LaneLoopCode;
     class RowLoopCode;
 
-    // ---- lane_memory.cpp, lane_patterns.cpp ----
+    // ---- lane_access.h ----
     struct LaneAccess;
-    void lane_memory(Value v);
-    AccessSite site_of(Value v) const;
-    void use_address(LaneAccess& m, Value addr);
-    void use_mask(LaneAccess& m, Value mask);
-    void skip_inactive_chunk(const LaneAccess& m);
+    struct LaneAtomic;
     // The constants that accesses add to an address.
     struct Imms {
         int64_t least, most;
@@ -375,63 +368,9 @@ private:
         uint32_t row;
         bool rows_only;
     };
-    AddressFacts* shared_facts(LaneAccess& m);
-    void find_pattern(const LaneAccess& m, int64_t max_imm, Label uneven, Label unknown);
     enum Pattern : uint32_t;
     static Rows::Kind kind_of_rows(Pattern pattern);
-    void find_lds_tables();
-    void forget_lds_tables();
-    std::optional<Mem> lds_table(const LaneAccess& m) const;
-    void lds_offsets(const LaneAccess& m, Imms imms, Label unknown);
-    void find_uneven(const LaneAccess& m, Imms imms, Label unknown,
-                     const std::function<void(Pattern)>& found);
-    void branch_if_any(const LaneAccess& m, const Vec& x, const Operand& y, uint32_t predicate,
-                       Label label, bool near = false);
-    void branch_if_some(const LaneAccess& m, Label label, bool near = false);
-    void find_first_lane(const LaneAccess& m);
-    void lead(const LaneAccess& m, const Vec& to, const Vec& from);
-    void add_base(LaneAccess& m);
-    void offsets_base(const LaneAccess& m);
-    Vec offsets_index(const LaneAccess& m);
-    void memory_patterns(LaneAccess& m);
-    void memory_line(LaneAccess& m, Value line);
 
-    // ---- narrow_rows.cpp ----
-    void memory_rows(const LaneAccess& m, Value line);
-    void copy_lanes_of_line(const LaneAccess& m, Value line);
-    void load_row_offsets(Value line, const Vec& to);
-    void copy_rows(const LaneAccess& m, const Rows& rows);
-    void find_rows(const LaneAccess& m, Pattern pattern, const std::function<void(Pattern)>& found);
-    void find_row_step(const LaneAccess& m);
-    void store_narrow_rows(const LaneAccess& m, const std::function<Mem(uint32_t)>& row_at,
-                           uint32_t lanes);
-
-    // ---- lane_lines.cpp ----
-    bool may_store_column(Value v);
-    void column_store(Value v, Label otherwise, Label done);
-    void add_to_held(const ColumnStore& store, uint32_t at, const std::array<Source, 3>& rows,
-                     Label done);
-    bool go_across(const Value* begin, uint32_t count, Label done);
-    void look_for_kept(Label kept);
-    void note_kept();
-    void each_kept(const std::function<void(size_t field, const Gp& now)>& use);
-    void forget_kept();
-    void load_for_store(const Vec& to, ir::Value load, uint32_t lane);
-    void access_across(Value v);
-    void transpose_quarters(uint32_t rows, bool back);
-    void load_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& from);
-    void store_quarters(uint32_t rows, const std::function<Mem(uint32_t lane)>& to);
-    void store_repeats(uint32_t temp_row, const Vec& x, Value load);
-    bool asks_for_whole_masks(const LaneAccess& m) const;
-    bool repeats_plainly() const;
-    bool in_plain_loop(const LaneAccess& m) const;
-    void memory_streamed(LaneAccess m);
-    void load_uniform(const Gp& to, Value v);
-    void lds_bound(const Operand& bytes, Label out_of_range);
-    void lds_line_address(const LaneAccess& m, Value line, int64_t max_imm, Label out_of_range,
-                          bool always);
-    Label lds_range_check(Value line, bool some);
-    void mask_to_frame(const LaneAccess& m);
     // A line whose elements' host addresses are kept: of the first one, in a slot, from where
     // reg::chunk, shifted, leads to those of the chunks; or of each chunk's first one. In the LDS
     // 0 if not all are in range.
@@ -451,9 +390,6 @@ private:
         Gp at, ahead;
         std::optional<uint32_t> distance;  // slot of find_rows_ahead(); none: nothing is fetched
     };
-    void choose_chunk_offset(const Value* begin, uint32_t count);
-    void load_chunk_offset();
-    bool is_indexed(const LaneAccess& m, Value line) const;
     struct Pointer {
         Value base;
         uint32_t step;  // from lane to lane
@@ -461,159 +397,6 @@ private:
         // A slot: how far it moves in four iterations of a block that repeats itself.
         std::optional<uint32_t> ahead = {};
     };
-    void choose_pointers(const Value* begin, uint32_t count);
-    void look_ahead(Pointer& p);
-    const Pointer* pointer_of(const ir::Inst& access) const;
-    void advance_pointers();
-    void place_lines(const Value* begin, uint32_t count);
-    bool place_line(PlacedLine& p);
-    void global_base(const Gp& to, Value base);
-    const PlacedLine* placed_line(Value base, Value line) const;
-    const PlacedLine* placed_line(const LaneAccess& m, Value line) const;
-    void placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown);
-    void lds_line(LaneAccess& m, Value line);
-    void load_window(const LaneAccess& m);
-    void pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vectors, const LaneOffsets& in,
-                     const LaneOffsets& index, const std::function<Mem(uint32_t)>& at);
-    void store_window(const LaneAccess& m);
-    void memory_broadcast(LaneAccess m, Value uniform);
-    void memory_slow(LaneAccess m);
-    void lds_line_slow(const LaneAccess& m, Value line);
-    MemoryOp memory_op(const LaneAccess& m) const;
-    void call_memory_op(const MemoryOp& op, uint32_t size = sizeof(MemoryOp));
-    // ---- memory_stubs.cpp ----
-    void memory_stub_body(LaneAccess m);
-    void call_memory_stub(const MemoryOp& op);
-    // ---- lane_consecutive.cpp ----
-    void memory_consecutive(const LaneAccess& m);
-    bool store_row(Value v);
-    void memory_consecutive_narrow(const LaneAccess& m);
-    bool splits_load(const LaneAccess& m) const;
-    void masked_load(const LaneAccess& m, uint32_t part, const Vec& data, const Mem& from);
-    void masked_store(const LaneAccess& m, uint32_t part, const Mem& to, const Vec& data);
-    Vec part_mask(const LaneAccess& m, uint32_t part);
-    Operand pool_table(const void* bytes);
-    Operand index_table(std::initializer_list<uint32_t> start, uint32_t run, uint32_t step);
-    void join_pairs(const LaneAccess& m);
-    void rows_as_loaded(const LaneAccess& m);
-    void deinterleave(const LaneAccess& m);
-    void interleave(const LaneAccess& m);
-    void deinterleave3(const LaneAccess& m);
-    void interleave3(const LaneAccess& m);
-    void deinterleave_avx512(const LaneAccess& m);
-    void interleave_avx512(const LaneAccess& m);
-    void load_quads(const LaneAccess& m, const LaneOffsets& offsets);
-    static Mem element_at(const LaneAccess& m, uint32_t offset);
-    void store_quads(const LaneAccess& m, const LaneOffsets& offsets);
-    void quads_of_lanes(const LaneAccess& m,
-                        const std::function<void(uint32_t lane, const Vec&)>& store);
-    void load_triples(LaneAccess m, const LaneOffsets& offsets);
-    void store_triples(LaneAccess m, const LaneOffsets& offsets);
-    void deinterleave_avx2(const LaneAccess& m);
-    void interleave_avx2(const LaneAccess& m);
-    // ---- lane_rows.cpp ----
-    void load_dwords(const LaneAccess& m, const DwordRow& row);
-    void store_dwords(const LaneAccess& m, const DwordRow& row);
-    // ---- lane_tables.cpp ----
-    void memory_table(const LaneAccess& m);
-    void bytes_of_table(const LaneAccess& m, uint32_t bytes);
-    void dwords_of_table(const LaneAccess& m, uint32_t bytes);
-    // ---- lane_gather.cpp ----
-    void memory_gather(const LaneAccess& m);
-    void load_same(const LaneAccess& m);
-    void store_same(const LaneAccess& m);
-    bool small_copy(const LaneAccess& m, Pattern pattern) const;
-    void store_index(const LaneAccess& m, Pattern pattern);
-    void copy_pattern(LaneAccess m, Pattern pattern);
-    void load_strided(const LaneAccess& m);
-    void store_strided(const LaneAccess& m);
-    void load_strided_pairs(const LaneAccess& m);
-    void copy_lanes(const LaneAccess& m, const Vec& index);
-    void copy_each(const LaneAccess& m, const Vec& index);
-    void gather_scatter(const LaneAccess& m, const Vec& index);
-    void load_near(const LaneAccess& m);
-    void extend_sign(const LaneAccess& m);
-    void gather_narrow(const LaneAccess& m, const Vec& index);
-    void load_bytes(const LaneAccess& m, const ByteRow& row);
-    void store_bytes(const LaneAccess& m, const ByteScatter& row);
-    void store_byte_lanes(const LaneAccess& m, const LaneOffsets& offsets);
-    void load_sliding_words(const LaneAccess& m);
-    void gather_mask_avx512(const LaneAccess& m, bool upper);
-    void gather_mask_avx2(const LaneAccess& m, bool upper);
-    Mem lane_address(const LaneAccess& m, uint32_t lane);
-    Mem lane_address(const LaneAccess& m, const Gp& lane);
-    void put_dwords(size_t frame_offset, const Vec& v);
-    void index_to_frame(const LaneAccess& m, const Vec& index);
-    void load_lanes(const LaneAccess& m);
-    void load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from);
-    void store_lanes(const LaneAccess& m);
-    // ---- lane_gather64.cpp ----
-    void load_from_rows(const LaneAccess& m);
-    void take_from_rows(const LaneAccess& m, int32_t rows);
-    void take_element(ir::Access access, const Vec& data, const Vec& bits);
-    void gather64(const LaneAccess& m);
-    void gather_near_base(const LaneAccess& m, Label far);
-    void scalar_part(const LaneAccess& m);
-    void lane_addresses(LaneAccess m);
-    void pair_addresses(const LaneAccess& m);
-    void gather64_avx512(const LaneAccess& m);
-    void gather64_avx2(const LaneAccess& m);
-    // ---- lane_prefetch.cpp ----
-    void prefetch_next_rows(const LaneAccess& m, Value line);
-    void prefetch_ahead(const LaneAccess& m, uint32_t stride, Value line);
-    Value row_step(Value base, Value line) const;
-    void find_rows_ahead(const Value* begin, uint32_t count);
-    void prefetch_iterations(const LaneAccess& m);
-    void prefetch_at(const LaneAccess& m, uint32_t shift);
-    void prefetch_walk(const LaneAccess& m);
-    void find_tile_steps(const Value* begin, uint32_t count);
-    void prefetch_next_tile(const LaneAccess& m, uint32_t slot);
-    void prefetch_stream(const LaneAccess& m);
-    void find_next_index(LaneAccess& m) const;
-    void prefetch_elements(const LaneAccess& m);
-    // ---- lane_checked.cpp ----
-    void translate_address(const Gp& address, uint32_t bytes, bool store, const Gp& entry,
-                           const Gp& t, Label miss);
-    void translate_whole(LaneAccess& m, uint32_t bytes);
-    void translate_lanes(const LaneAccess& m);
-    // ---- lane_scratch.cpp ----
-    void place_scratch(const Value* begin, uint32_t count);
-    bool placed_scratch_row(const LaneAccess& m, Label otherwise);
-    void memory_scratch_row(const LaneAccess& m, Value uniform);
-    Vec offset_in_range(const LaneAccess& m, Label otherwise);
-    void memory_scratch(const LaneAccess& m, Label otherwise);
-    void memory_aperture(const LaneAccess& m, Label otherwise);
-    void memory_private_buffer(const LaneAccess& m, Value uniform, Label otherwise);
-    void memory_buffer(LaneAccess m, Value uniform);
-    void scratch_rows(const LaneAccess& m, uint32_t offset = 0);
-    void scratch_row_at(uint32_t bytes, Label otherwise);
-    void scratch_uniform(const LaneAccess& m, Label otherwise);
-    void scratch_lanes(const LaneAccess& m, const Vec& offset, Label otherwise);
-    void scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise);
-    void splat_offset(const LaneAccess& m, Value uniform);
-    // ---- lane_atomic.cpp ----
-    struct LaneAtomic;
-    void lane_atomic(Value v);
-    void atomic_address(LaneAtomic& m);
-    void atomic_exchange_area(const LaneAtomic& m);
-    void atomic_checks(const LaneAtomic& m);
-    void atomic_slow(const LaneAtomic& m);
-    void atomic_inline(const LaneAtomic& m);
-    void atomic_check_base(const LaneAtomic& m);
-    void atomic_expand_field(LaneAtomic& m);
-    void atomic_field_lane(const LaneAtomic& m, uint32_t l);
-    void load_field(const Gp& to, const Gp& rows, uint32_t l, const LaneField& f);
-    void atomic_leave_unless_same(const LaneAtomic& m, Label differ);
-    void atomic_merge(const LaneAtomic& m, Label differ, Label once);
-    Mem atomic_element(const LaneAtomic& m);
-    void atomic_lanes(const LaneAtomic& m, Label once);
-    // lane_atomic_compare.cpp
-    void atomic_compare_same(const LaneAtomic& m, Label differ, Label over);
-    // lane_atomic_update.cpp
-    void atomic_load(const LaneAtomic& m, const Gp& to, uint32_t operand);
-    void atomic_update(const LaneAtomic& m, const Mem& at);
-    void atomic_new_value(const LaneAtomic& m);
-    void atomic_flush(const LaneAtomic& m, const Gp& x);
 
     // ---- cross.cpp ----
     void cross_op(Value v);

@@ -1,7 +1,7 @@
 // Accesses for all chunks at once (Schedule::repeats, goes_across).
 #include <algorithm>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 #include "backend_x64/memory_order.h"
 
 namespace wj::x64 {
@@ -18,16 +18,16 @@ const Gp across_base = x86::r10, across_step = x86::r11;
 }  // namespace
 
 // Where all chunks are the same, one is enough.
-void BlockCompiler::store_repeats(uint32_t temp_row, const Vec& x, Value load) {
+void BlockCompiler::AcrossCode::store_repeats(uint32_t temp_row, const Vec& x, Value load) const {
     const uint32_t lanes = schedule_.repeated_lanes(load);
-    if (lanes == chunk_lanes()) return movu(chunk_of_temp(temp_row), x);
-    const Mem row = temp(temp_row);
+    if (lanes == chunk_lanes()) return movu(c_.chunk_of_temp(temp_row), x);
+    const Mem row = c_.temp(temp_row);
     for (uint32_t at = 0; at < machine::lanes; at += lanes)
         movu(row.cloneAdjusted(4 * int64_t{at}), x);
 }
 
 // Elements that the wave before this one has left (Schedule::kept_region) need not be loaded again.
-void BlockCompiler::look_for_kept(Label kept) {
+void BlockCompiler::AcrossCode::look_for_kept(Label kept) const {
     const Label different = a_.newLabel();
     each_kept([&](size_t field, const Gp& now) {
         a_.cmp(frame_field(field, now.size()), now);
@@ -37,37 +37,37 @@ void BlockCompiler::look_for_kept(Label kept) {
     a_.bind(different);
 }
 
-void BlockCompiler::note_kept() {
+void BlockCompiler::AcrossCode::note_kept() const {
     each_kept([&](size_t field, const Gp& now) { a_.mov(frame_field(field, now.size()), now); });
 }
 
 // What they depend on, in rax or eax, and the field for it.
-void BlockCompiler::each_kept(const std::function<void(size_t, const Gp&)>& use) {
+void BlockCompiler::AcrossCode::each_kept(const std::function<void(size_t, const Gp&)>& use) const {
     constexpr size_t kept = offsetof(Frame, kept);
-    a_.lea(x86::rax, x86::ptr(entry_label_));
+    a_.lea(x86::rax, x86::ptr(c_.entry_label_));
     use(kept + offsetof(Frame::Kept, block), x86::rax);
     a_.mov(x86::rax, frame_field(offsetof(Frame, kept_epoch), 8));
     use(kept + offsetof(Frame::Kept, epoch), x86::rax);
     a_.mov(x86::rax, wave_field(offsetof(Wave, lds), 8));
     use(kept + offsetof(Frame::Kept, lds), x86::rax);
     for (size_t n = 0; n < schedule_.kept_bases().size(); ++n) {
-        load_uniform(x86::eax, schedule_.kept_bases()[n]);
+        LineCode(c_).load_uniform(x86::eax, schedule_.kept_bases()[n]);
         use(kept + offsetof(Frame::Kept, base) + n * sizeof(uint32_t), x86::eax);
     }
 }
 
 // At the end of a block that leaves something else in temps, or in the LDS. The next waves of
 // programs of one block come to no other one.
-void BlockCompiler::forget_kept() {
+void BlockCompiler::AcrossCode::forget_kept() const {
     const bool alone = starts_program(*block_) && ends_program(*block_);
-    const bool temps = schedule_.temp_row_count() + kept_rows_ != 0;
+    const bool temps = schedule_.temp_row_count() + c_.kept_rows_ != 0;
     if (!schedule_.kept_region() && !alone && (temps || writes_lds(*block_)))
         a_.inc(frame_field(offsetof(Frame, kept_epoch), 8));
 }
 
 // All of a region's accesses, where they are within the LDS; else falls through. False if it never
 // does.
-bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
+bool BlockCompiler::AcrossCode::go_across(const Value* begin, uint32_t count, Label done) const {
     for (uint32_t n = 0; n < count; ++n) {
         const ir::Inst& i = inst(begin[n]);
         if (i.op != ir::Op::StoreLds || schedule_.load_for(begin[n]) != no_value) continue;
@@ -89,14 +89,14 @@ bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
             if (ir::address_of(inst(begin[k])) == line)
                 imm = std::max(imm, immediate(inst(begin[k])));
         const ir::Inst& l = inst(line);
-        load_uniform(x86::eax, l.args[0]);
-        lds_bound(Imm(imm + static_cast<int64_t>(l.imm * (l.aux - 1)) +
-                      4 * int64_t{machine::lanes / l.aux}),
-                  otherwise);
+        LineCode(c_).load_uniform(x86::eax, l.args[0]);
+        LineCode(c_).lds_bound(Imm(imm + static_cast<int64_t>(l.imm * (l.aux - 1)) +
+                                   4 * int64_t{machine::lanes / l.aux}),
+                               otherwise);
     }
-    begin_chunks(false);
+    c_.begin_chunks(false);
     for (uint32_t n = 0; n < count; ++n) {
-        mark(begin[n]);
+        c_.mark(begin[n]);
         if (space_of(inst(begin[n]).op) == lds_space) access_across(begin[n]);
     }
     if (!may_fail) return false;
@@ -108,7 +108,7 @@ bool BlockCompiler::go_across(const Value* begin, uint32_t count, Label done) {
 // Of four rows, vec(0) to vec(3): element n of vec(k) becomes element k of the quarter n / 4 of
 // vec(n % 4), or the other way around. Of two, qwords: those of lanes 4 x and 4 x + 1 are quarter x
 // of vec(0), the others of vec(1). Changes vec(4) to vec(7).
-void BlockCompiler::transpose_quarters(uint32_t rows, bool back) {
+void BlockCompiler::AcrossCode::transpose_quarters(uint32_t rows, bool back) const {
     const auto emit = [&](X::Id id, int to, int a, int b) { a_.emit(id, vec(to), vec(a), vec(b)); };
     if (rows == 2) {
         for (const int r : {4, 5}) a_.vmovaps(vec(r), vec(r - 4));
@@ -133,8 +133,9 @@ void BlockCompiler::transpose_quarters(uint32_t rows, bool back) {
 }
 
 // Quarters of columns of lanes, from memory: those of vec(n) as transpose_quarters() has them.
-void BlockCompiler::load_quarters(uint32_t rows, const std::function<Mem(uint32_t)>& from) {
-    const X::Id insert = avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128;
+void BlockCompiler::AcrossCode::load_quarters(uint32_t rows,
+                                              const std::function<Mem(uint32_t)>& from) const {
+    const X::Id insert = c_.avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128;
     for (uint32_t n = 0; n < rows; ++n)
         for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter) {
             const Vec x = vec(int(n)), part = vec(8);
@@ -150,8 +151,9 @@ void BlockCompiler::load_quarters(uint32_t rows, const std::function<Mem(uint32_
         }
 }
 
-void BlockCompiler::store_quarters(uint32_t rows, const std::function<Mem(uint32_t)>& to) {
-    const X::Id extract = avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128;
+void BlockCompiler::AcrossCode::store_quarters(uint32_t rows,
+                                               const std::function<Mem(uint32_t)>& to) const {
+    const X::Id extract = c_.avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128;
     for (uint32_t quarter = 0; quarter < chunk_lanes() / 4; ++quarter)
         for (uint32_t n = 0; n < rows; ++n) {
             const Vec x = vec(int(n)), part = vec(8);
@@ -169,7 +171,7 @@ void BlockCompiler::store_quarters(uint32_t rows, const std::function<Mem(uint32
 
 // What global memory holds for lanes of a chunk that a store wants (Schedule::load_for), given the
 // first one's number: dwords side by side. Changes rcx.
-void BlockCompiler::load_for_store(const Vec& to, Value load, uint32_t lane) {
+void BlockCompiler::AcrossCode::load_for_store(const Vec& to, Value load, uint32_t lane) const {
     const ir::Inst &i = inst(load), &line = inst(ir::address_of(i));
     const Gp first = across_base, step = across_step;
     const uint32_t row = lane / line.aux;
@@ -180,31 +182,31 @@ void BlockCompiler::load_for_store(const Vec& to, Value load, uint32_t lane) {
         if ((row & 3) == 3) a_.add(x86::rcx, step);
         at.setBase(x86::rcx);
     }
-    mark(load);
+    c_.mark(load);
     movu(to, at);
-    const auto ahead = tile_steps_.find(load);
-    if (ahead == tile_steps_.end()) return;
+    const auto ahead = c_.tile_steps_.find(load);
+    if (ahead == c_.tile_steps_.end()) return;
     a_.mov(x86::rdx, home_mem({Home::Slot, ahead->second}));
     at.setIndex(x86::rdx);
     a_.prefetcht1(at);
 }
 
-void BlockCompiler::access_across(Value v) {
+void BlockCompiler::AcrossCode::access_across(Value v) const {
     const ir::Inst &i = inst(v), &line = inst(ir::address_of(i));
     const bool store = i.op == ir::Op::StoreLds;
     const Home& home = schedule_.unit_home(schedule_.unit(v));
     if (!store && home.kind != Home::Temp) return;  // nobody reads it
     const Value load = store ? schedule_.load_for(v) : no_value;
     if (load != no_value) {
-        global_base(across_base, inst(load).args[0]);
+        LineCode(c_).global_base(across_base, inst(load).args[0]);
         const ir::Inst& from = inst(ir::address_of(inst(load)));
-        if (from.aux != machine::lanes) load_uniform(across_step.r32(), from.args[1]);
+        if (from.aux != machine::lanes) LineCode(c_).load_uniform(across_step.r32(), from.args[1]);
     }
-    load_uniform(x86::eax, line.args[0]);
+    LineCode(c_).load_uniform(x86::eax, line.args[0]);
     a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
     const Mem data = load != no_value ? Mem()
                      : store          ? source(schedule_.unit(i.args[4])).mem
-                                      : temp(home.index);
+                                      : c_.temp(home.index);
     const uint32_t width = line.aux, all = machine::lanes / width, rows = std::min(all, 4u);
     for (uint32_t column = 0; column < width; column += chunk_lanes())
         for (uint32_t row = 0; row < all; row += rows) {
@@ -221,7 +223,7 @@ void BlockCompiler::access_across(Value v) {
                     load_for_store(vec(int(r)), load, width * (row + r) + column);
                 else
                     movu(vec(int(r)), part(r));
-            mark(v);
+            c_.mark(v);
             transpose_quarters(rows, !store);
             for (uint32_t r = 0; !store && r < rows; ++r) movu(part(r), vec(int(r)));
             if (store) store_quarters(rows, element);

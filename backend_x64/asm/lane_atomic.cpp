@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t highest_pointer = 0x7fff;  // upper dword of what user space may hold
 }  // namespace
 
-void BlockCompiler::lane_atomic(Value v) {
+void BlockCompiler::AtomicCode::lane_atomic(Value v) const {
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
     LaneAtomic m;
@@ -52,7 +52,7 @@ void BlockCompiler::lane_atomic(Value v) {
     m.finish = a_.newLabel();
     m.done = a_.newLabel();
     for (uint32_t d = 0; d < m.dwords; ++d) {
-        m.live[d] = !dead(schedule_.unit(v, d));
+        m.live[d] = !c_.dead(schedule_.unit(v, d));
         m.returns |= m.live[d];
     }
     m.inputs = ir::data_args(i.op, i.aux);
@@ -76,32 +76,32 @@ void BlockCompiler::lane_atomic(Value v) {
         m.lo = use(source_unit);
         if (const Source in = source(source_unit); in.kind == Source::Full) m.elements = in.mem;
     } else {
-        use_address(m, addr);
+        AccessCode(c_).use_address(m, addr);
     }
     if (m.scalar_base) m.base = home_mem(schedule_.uniform_home(a[0]));
-    use_mask(m, mask);
+    AccessCode(c_).use_mask(m, mask);
     for (uint32_t d = 0; d < m.inputs && !m.constant; ++d) m.data[d] = use(a[4 + d]);
     m.t = tmp();
     m.t2 = tmp();
     m.z[0] = tmp();
     m.z[1] = tmp();
-    if (avx512_) m.tk = tmp_k();
-    if (avx512_ && m.lds) m.tk2 = tmp_k();
+    if (c_.avx512_) m.tk = tmp_k();
+    if (c_.avx512_ && m.lds) m.tk2 = tmp_k();
     for (uint32_t d = 0; d < m.dwords; ++d)
         if (m.live[d]) m.result[d] = def(schedule_.unit(v, d));
 
     for (const Gp& r : {offset, data, base, new_value, scratch}) {
-        bool used = std::any_of(collectors_.begin(), collectors_.end(),
+        bool used = std::any_of(c_.collectors_.begin(), c_.collectors_.end(),
                                 [&](const Collector& c) { return c.reg.id() == r.id(); }) ||
-                    std::any_of(pointers_.begin(), pointers_.end(),
+                    std::any_of(c_.pointers_.begin(), c_.pointers_.end(),
                                 [&](const Pointer& p) { return p.reg.id() == r.id(); });
-        if (facts_position_ == position_)
-            for (const AddressFacts& f : facts_)
+        if (c_.facts_position_ == c_.position_)
+            for (const AddressFacts& f : c_.facts_)
                 used |= f.address.id() == r.id() || f.pattern.id() == r.id();
         if (used) m.busy.push_back(r);
     }
 
-    skip_inactive_chunk(m);
+    AccessCode(c_).skip_inactive_chunk(m);
     atomic_address(m);
     if (!m.native) {
         atomic_exchange_area(m);
@@ -129,26 +129,26 @@ void BlockCompiler::lane_atomic(Value v) {
         const bool ask_data = special.uniform && !m.uniform,
                    ask_high = special.unrolled && m.wide && !m.field;
         if (ask_data && counts) {
-            branch_if_any(m, m.data[0], c32(~0u), cmp_ne, general);
+            AccessCode(c_).branch_if_any(m, m.data[0], c32(~0u), cmp_ne, general);
         } else if (ask_data) {
             a_.emit(X::kIdVpbroadcastd, m.t2, m.data[0].xmm());
-            branch_if_any(m, m.data[0], m.t2, cmp_ne, general);
+            AccessCode(c_).branch_if_any(m, m.data[0], m.t2, cmp_ne, general);
         }
         if (ask_high) {
             a_.emit(X::kIdVpbroadcastd, m.t2, m.hi.xmm());
-            branch_if_any(m, m.hi, m.t2, cmp_ne, general);
+            AccessCode(c_).branch_if_any(m, m.hi, m.t2, cmp_ne, general);
         }
         atomic_inline(special);
-        auto out_of_line = [this, late](LaneAtomic m,
-                                        void (BlockCompiler::*rest)(const LaneAtomic&)) {
+        auto out_of_line = [*this, late](LaneAtomic m,
+                                         void (AtomicCode::*rest)(const LaneAtomic&) const) {
             if (m.field) atomic_expand_field(m);
             if (late) atomic_exchange_area(m);
             (this->*rest)(m);
             a_.jmp(m.finish);
         };
         if (ask_data || ask_high)
-            cold(general, [=] { out_of_line(m, &BlockCompiler::atomic_inline); });
-        cold(m.slow, [=] { out_of_line(m, &BlockCompiler::atomic_slow); });
+            cold(general, [=] { out_of_line(m, &AtomicCode::atomic_inline); });
+        cold(m.slow, [=] { out_of_line(m, &AtomicCode::atomic_slow); });
     }
     a_.bind(m.finish);
     for (uint32_t d = 0; d < m.dwords; ++d)
@@ -158,7 +158,7 @@ void BlockCompiler::lane_atomic(Value v) {
         if (m.live[d]) define_done(schedule_.unit(v, d));
 }
 
-void BlockCompiler::atomic_inline(const LaneAtomic& m) {
+void BlockCompiler::AtomicCode::atomic_inline(const LaneAtomic& m) const {
     std::vector<Gp> busy = m.busy;
     if (m.direct() && m.dwords == 1)
         std::erase_if(busy, [](const Gp& r) { return r == new_value || r == scratch; });
@@ -175,7 +175,7 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
     if (m.field) {
         Mem at = m.elements;
         if (!at.hasBase()) {
-            put_dwords(offsetof(Frame, address_lo), m.lo);
+            GatherCode(c_).put_dwords(offsetof(Frame, address_lo), m.lo);
             at = frame_field(offsetof(Frame, address_lo));
         }
         a_.lea(offset, at);
@@ -194,7 +194,7 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
         a_.vmovd(data.r32(), m.data[0].xmm());
     else
         for (uint32_t d = 0; d < m.inputs; ++d)
-            put_dwords(offsetof(Frame, data) + d * 64, m.data[d]);
+            GatherCode(c_).put_dwords(offsetof(Frame, data) + d * 64, m.data[d]);
     const Label lanes = a_.newLabel(), once = a_.newLabel(), over = a_.newLabel();
     atomic_merge(m, lanes, once);
     atomic_compare_same(m, lanes, over);
@@ -205,33 +205,33 @@ void BlockCompiler::atomic_inline(const LaneAtomic& m) {
 }
 
 // And, in ecx, the active lanes.
-void BlockCompiler::atomic_address(LaneAtomic& m) {
+void BlockCompiler::AtomicCode::atomic_address(LaneAtomic& m) const {
     m.address = m.lo;
     if (m.lds && m.imm && !m.field) {
         a_.emit(X::kIdVpaddd, m.t, m.lo, c32(static_cast<uint32_t>(m.imm)));
         m.address = m.t;
     }
     if (m.full)
-        a_.mov(lanes_left.r32(), avx512_ ? 0xffff : 0xff);
-    else if (avx512_)
+        a_.mov(lanes_left.r32(), c_.avx512_ ? 0xffff : 0xff);
+    else if (c_.avx512_)
         a_.kmovw(lanes_left.r32(), m.mask_k);
     else
         a_.vmovmskps(lanes_left.r32(), m.mask_v.ymm());
 }
 
-void BlockCompiler::atomic_exchange_area(const LaneAtomic& m) {
-    put_dwords(offsetof(Frame, address_lo), m.address);
-    if (m.wide) put_dwords(offsetof(Frame, address_hi), m.hi);
+void BlockCompiler::AtomicCode::atomic_exchange_area(const LaneAtomic& m) const {
+    GatherCode(c_).put_dwords(offsetof(Frame, address_lo), m.address);
+    if (m.wide) GatherCode(c_).put_dwords(offsetof(Frame, address_hi), m.hi);
 }
 
 // Goes out of line unless all lanes are aligned and, in LDS, in range.
-void BlockCompiler::atomic_checks(const LaneAtomic& m) {
+void BlockCompiler::AtomicCode::atomic_checks(const LaneAtomic& m) const {
     const Vec &bad = m.z[1], &t = m.z[0];
     const Operand low_bits = c32(m.bytes - 1);
     if (m.lds) {
         // lds_size is a multiple of the granule: an aligned element that begins below it fits.
-        const Mem size = wave_field(offsetof(Wave, lds_size), avx512_ ? 0 : 4);
-        if (avx512_) {
+        const Mem size = wave_field(offsetof(Wave, lds_size), c_.avx512_ ? 0 : 4);
+        if (c_.avx512_) {
             if (!m.full) k(m.mask_k);
             a_.emit(X::kIdVpcmpud, m.tk, m.address, bcast32(size), Imm(cmp_nlt));
             if (!m.full) k(m.mask_k);
@@ -248,7 +248,8 @@ void BlockCompiler::atomic_checks(const LaneAtomic& m) {
         a_.jnz(m.slow);
         return;
     }
-    if (m.space == flat_space) branch_if_any(m, m.hi, c32(highest_pointer), cmp_nle, m.slow);
+    if (m.space == flat_space)
+        AccessCode(c_).branch_if_any(m, m.hi, c32(highest_pointer), cmp_nle, m.slow);
     Vec tested = m.lo;
     if (m.scalar_base) {
         a_.mov(x86::eax, m.base.cloneResized(4));
@@ -261,7 +262,7 @@ void BlockCompiler::atomic_checks(const LaneAtomic& m) {
         a_.emit(X::kIdVpaddd, bad, m.lo, c32(static_cast<uint32_t>(m.imm)));
         tested = bad;
     }
-    if (avx512_) {
+    if (c_.avx512_) {
         if (!m.full) k(m.mask_k);
         a_.emit(X::kIdVptestmd, m.tk, tested, low_bits);
         a_.kortestw(m.tk, m.tk);
@@ -276,7 +277,7 @@ void BlockCompiler::atomic_checks(const LaneAtomic& m) {
 
 // Lanes of a field cannot be out of range or misaligned if the base is not, and the LDS is large
 // enough for all.
-void BlockCompiler::atomic_check_base(const LaneAtomic& m) {
+void BlockCompiler::AtomicCode::atomic_check_base(const LaneAtomic& m) const {
     if (m.lds) {
         const int64_t end = (int64_t{m.field->most} << m.field->up) + m.imm + m.bytes;
         a_.cmp(wave_field(offsetof(Wave, lds_size), 4), static_cast<int32_t>(end));
@@ -288,9 +289,9 @@ void BlockCompiler::atomic_check_base(const LaneAtomic& m) {
 }
 
 // The addresses, or offsets, instead of the field.
-void BlockCompiler::atomic_expand_field(LaneAtomic& m) {
+void BlockCompiler::AtomicCode::atomic_expand_field(LaneAtomic& m) const {
     const LaneField& f = *m.field;
-    const InstId vector_and = avx512_ ? X::kIdVpandd : X::kIdVpand;
+    const InstId vector_and = c_.avx512_ ? X::kIdVpandd : X::kIdVpand;
     const Vec mask = m.z[0], index = m.t;
     a_.emit(X::kIdVpbroadcastd, mask, pool32(f.bits() >> f.first));
     a_.emit(X::kIdVpsrld, index, m.lo, Imm(f.first));
@@ -308,7 +309,7 @@ void BlockCompiler::atomic_expand_field(LaneAtomic& m) {
     m.field = nullptr;
 }
 
-void BlockCompiler::atomic_slow(const LaneAtomic& m) {
+void BlockCompiler::AtomicCode::atomic_slow(const LaneAtomic& m) const {
     const ir::Inst& i = inst(m.v);
     MemoryOp op;
     op.pc = block_->guest_pcs[i.guest];
@@ -326,30 +327,30 @@ void BlockCompiler::atomic_slow(const LaneAtomic& m) {
     if (m.scalar_base) {
         a_.mov(x86::rcx, m.base);
         if (!m.wide) {
-            a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.z[0], m.z[0], m.z[0]);
+            a_.emit(c_.avx512_ ? X::kIdVpxord : X::kIdVpxor, m.z[0], m.z[0], m.z[0]);
             movu(frame_field(offsetof(Frame, address_hi)), m.z[0]);
         }
     } else if (m.wide) {
         a_.xor_(x86::ecx, x86::ecx);
     }
-    call_memory_op(op);
+    AccessCode(c_).call_memory_op(op);
 }
 
 // Goes to `differ` unless all lanes have one address. Changes m.t2.
-void BlockCompiler::atomic_leave_unless_same(const LaneAtomic& m, Label differ) {
+void BlockCompiler::AtomicCode::atomic_leave_unless_same(const LaneAtomic& m, Label differ) const {
     const Vec& first = m.t2;
     auto compare = [&](const Vec& x, size_t field) {
         if (m.full)
             a_.emit(X::kIdVpbroadcastd, first, x.xmm());
         else
             a_.emit(X::kIdVpbroadcastd, first, lane_dword(field));
-        branch_if_any(m, x, first, cmp_ne, differ);
+        AccessCode(c_).branch_if_any(m, x, first, cmp_ne, differ);
     };
     if (!m.full) a_.tzcnt(lane.r32(), lanes_left.r32());
     if (m.field && m.field->width < 32) {
         a_.emit(X::kIdVpbroadcastd, first, m.address.xmm());
-        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, first, first, m.address);
-        if (avx512_) {
+        a_.emit(c_.avx512_ ? X::kIdVpxord : X::kIdVpxor, first, first, m.address);
+        if (c_.avx512_) {
             a_.emit(X::kIdVptestmd, m.tk, first, c32(m.field->bits()));
             a_.kortestw(m.tk, m.tk);
         } else {
@@ -364,14 +365,14 @@ void BlockCompiler::atomic_leave_unless_same(const LaneAtomic& m, Label differ) 
 
 // One address for all lanes: the data is reduced, and `once` does the operation for the first lane.
 // Goes to `differ` otherwise.
-void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) {
+void BlockCompiler::AtomicCode::atomic_merge(const LaneAtomic& m, Label differ, Label once) const {
     if (m.returns || !ir::atomic_commutes(m.op) || m.dwords != 1) return;
     const Vec &sum = m.z[0], &part = m.z[1];
     const Gp first_lane = lane, d = data.r32(), left = lanes_left.r32();
     atomic_leave_unless_same(m, differ);
     const Label same = a_.newLabel();
     a_.jmp(same);
-    cold(same, [=, this] {
+    cold(same, [=, *this] {
         const bool counts = m.op == AtomicOp::Add || m.op == AtomicOp::Sub;
         if (m.constant && (counts || m.op == AtomicOp::Xor)) {
             a_.popcnt(d, left);
@@ -396,11 +397,11 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
             };
             const Row& row = *std::find_if(std::begin(rows), std::end(rows),
                                            [&](const Row& r) { return r.op == m.op; });
-            const InstId id = avx512_ ? row.avx512 : row.avx2;
+            const InstId id = c_.avx512_ ? row.avx512 : row.avx2;
             Vec from = m.data[0];
             if (!m.full) {
                 a_.emit(X::kIdVpbroadcastd, sum, pool32(row.neutral));
-                if (avx512_) {
+                if (c_.avx512_) {
                     k(m.mask_k);
                     mov(sum, from);
                 } else {
@@ -408,7 +409,7 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
                 }
                 from = sum;
             }
-            if (avx512_) {
+            if (c_.avx512_) {
                 a_.emit(X::kIdVextracti64x4, part.ymm(), from, Imm(1));
                 a_.emit(id, sum.ymm(), part.ymm(), from.ymm());
                 a_.emit(X::kIdVextracti32x4, part.xmm(), sum.ymm(), Imm(1));
@@ -431,7 +432,7 @@ void BlockCompiler::atomic_merge(const LaneAtomic& m, Label differ, Label once) 
 
 // The element of the lane whose number is in its register; changes `offset` and, if addresses are
 // wide, `base`.
-Mem BlockCompiler::atomic_element(const LaneAtomic& m) {
+Mem BlockCompiler::AtomicCode::atomic_element(const LaneAtomic& m) const {
     const int32_t imm = m.lds ? 0 : static_cast<int32_t>(m.imm);
     a_.mov(offset.r32(), lane_dword(offsetof(Frame, address_lo)));
     if (m.wide) {
@@ -447,13 +448,13 @@ Mem BlockCompiler::atomic_element(const LaneAtomic& m) {
 }
 
 // The lanes of ecx, lowest first. `once`: for one lane whose data is in its register.
-void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
+void BlockCompiler::AtomicCode::atomic_lanes(const LaneAtomic& m, Label once) const {
     const int32_t imm = m.lds ? 0 : static_cast<int32_t>(m.imm);
     if (m.field) {
         const Label over = a_.newLabel();
         for (uint32_t l = 0; l < chunk_lanes(); ++l) atomic_field_lane(m, l);
         a_.bind(over);
-        cold(once, [this, m, over] {
+        cold(once, [*this, m, over] {
             atomic_field_lane(m, 0);
             a_.jmp(over);
         });
@@ -465,8 +466,8 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
             Vec four = m.address;
             if (l) {
                 four = m.z[0];
-                a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, four.xmm(), m.address,
-                        Imm(l / 4));
+                a_.emit(c_.avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, four.xmm(),
+                        m.address, Imm(l / 4));
             }
             for (int pair : {0, 1}) {
                 if (pair)
@@ -480,7 +481,7 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
             }
         }
         a_.bind(over);
-        cold(once, [this, m, over, imm] {
+        cold(once, [*this, m, over, imm] {
             a_.vmovd(offset.r32(), m.address.xmm());
             atomic_update(m, x86::ptr(base, offset, 0, imm));
             a_.jmp(over);
@@ -506,7 +507,7 @@ void BlockCompiler::atomic_lanes(const LaneAtomic& m, Label once) {
 }
 
 // Of those with a field; `offset` points to the chunk of the source.
-void BlockCompiler::atomic_field_lane(const LaneAtomic& m, uint32_t l) {
+void BlockCompiler::AtomicCode::atomic_field_lane(const LaneAtomic& m, uint32_t l) const {
     load_field(lane, offset, l, *m.field);
     const Mem at = x86::ptr(base, lane, m.field->up, static_cast<int32_t>(m.imm));
     if (!is_masked(m.mode) || m.is_near_base()) return atomic_update(m, at);
@@ -516,7 +517,8 @@ void BlockCompiler::atomic_field_lane(const LaneAtomic& m, uint32_t l) {
 }
 
 // The field of lane l of the row at `rows`.
-void BlockCompiler::load_field(const Gp& to, const Gp& rows, uint32_t l, const LaneField& f) {
+void BlockCompiler::AtomicCode::load_field(const Gp& to, const Gp& rows, uint32_t l,
+                                           const LaneField& f) const {
     const Mem element = x86::ptr(rows, static_cast<int32_t>(4 * l + f.first / 8), f.width / 8);
     if (f.is_signed)
         a_.movsxd(to, element);

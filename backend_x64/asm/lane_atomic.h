@@ -1,7 +1,7 @@
 // What the source files of atomics share.
 #pragma once
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 
 namespace wj::x64 {
 

@@ -12,12 +12,13 @@ namespace x86 = asmjit::x86;
 // What is in memory is compared with what all lanes expect at once; only those that find it are
 // done one by one, lowest first. Goes to `differ` if there are several addresses, else, out of
 // line, to `over`.
-void BlockCompiler::atomic_compare_same(const LaneAtomic& m, Label differ, Label over) {
+void BlockCompiler::AtomicCode::atomic_compare_same(const LaneAtomic& m, Label differ,
+                                                    Label over) const {
     if (m.op != AtomicOp::CmpSwap || m.field) return;
     atomic_leave_unless_same(m, differ);
     const Label same = a_.newLabel();
     a_.jmp(same);
-    cold(same, [=, this] {
+    cold(same, [=, *this] {
         const Label attempt = a_.newLabel(), loop = a_.newLabel(), done = a_.newLabel();
         const Gp old = m.sized(old_value), left = lanes_left.r32(), matches = lane.r32();
         // Old values by dword; AVX2: the lanes that are left.
@@ -25,10 +26,10 @@ void BlockCompiler::atomic_compare_same(const LaneAtomic& m, Label differ, Label
         const Vec &t = m.t, &lanes = m.t2;
         // The old value is that of all lanes that are left. Changes old_value.
         auto note = [&] {
-            if (avx512_) a_.kmovw(m.tk, left);
+            if (c_.avx512_) a_.kmovw(m.tk, left);
             for (uint32_t d = 0; d < m.dwords; ++d) {
                 if (d) a_.shr(old_value, 32);
-                if (avx512_) {
+                if (c_.avx512_) {
                     k(m.tk);
                     a_.emit(X::kIdVpbroadcastd, result[d], old_value.r32());
                 } else {
@@ -38,7 +39,7 @@ void BlockCompiler::atomic_compare_same(const LaneAtomic& m, Label differ, Label
                 }
             }
         };
-        if (!avx512_) {
+        if (!c_.avx512_) {
             if (m.full)
                 a_.emit(X::kIdVpcmpeqd, lanes, lanes, lanes);
             else
@@ -55,7 +56,7 @@ void BlockCompiler::atomic_compare_same(const LaneAtomic& m, Label differ, Label
         a_.jnz(loop);
         note();
         // This lane is done, and those below it.
-        if (!avx512_) {
+        if (!c_.avx512_) {
             a_.lea(x86::eax, x86::ptr(lane, 1));
             a_.vmovd(t.xmm(), x86::eax);
             a_.emit(X::kIdVpbroadcastd, t, t.xmm());
@@ -72,7 +73,7 @@ void BlockCompiler::atomic_compare_same(const LaneAtomic& m, Label differ, Label
         note();
         for (uint32_t d = 0; d < m.dwords; ++d) {
             const Vec& expected = m.data[m.dwords + d];
-            if (avx512_) {
+            if (c_.avx512_) {
                 k(m.tk);
                 a_.emit(X::kIdVpcmpeqd, m.tk, expected, result[d]);
                 continue;
@@ -82,7 +83,7 @@ void BlockCompiler::atomic_compare_same(const LaneAtomic& m, Label differ, Label
             a_.vmovmskps(d ? new_value.r32() : matches, t.ymm());
             if (d) a_.and_(matches, new_value.r32());
         }
-        if (avx512_) a_.kmovw(matches, m.tk);
+        if (c_.avx512_) a_.kmovw(matches, m.tk);
         a_.tzcnt(lane.r32(), matches);
         a_.jnc(attempt);  // there is one
         a_.bind(done);

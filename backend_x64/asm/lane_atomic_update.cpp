@@ -9,7 +9,8 @@ using namespace atomic_loop;
 namespace x86 = asmjit::x86;
 
 // Operand `operand` (0 data, 1 data2) of the lane; new_value is overwritten.
-void BlockCompiler::atomic_load(const LaneAtomic& m, const Gp& to, uint32_t operand) {
+void BlockCompiler::AtomicCode::atomic_load(const LaneAtomic& m, const Gp& to,
+                                            uint32_t operand) const {
     const uint32_t row = operand * m.dwords;
     if (m.dwords == 1) {
         a_.mov(to.r32(), lane_dword(offsetof(Frame, data), row));
@@ -22,7 +23,7 @@ void BlockCompiler::atomic_load(const LaneAtomic& m, const Gp& to, uint32_t oper
 }
 
 // Element `at` takes its new value; old_value gets the old one unless the operation is direct.
-void BlockCompiler::atomic_update(const LaneAtomic& m, const Mem& at) {
+void BlockCompiler::AtomicCode::atomic_update(const LaneAtomic& m, const Mem& at) const {
     const Gp old = m.sized(old_value), d = m.sized(data), next = m.sized(new_value);
     if (m.direct()) {
         const InstId id = m.op == AtomicOp::Add   ? X::kIdAdd
@@ -68,7 +69,7 @@ void BlockCompiler::atomic_update(const LaneAtomic& m, const Mem& at) {
 }
 
 // new_value from old_value and data, which stay.
-void BlockCompiler::atomic_new_value(const LaneAtomic& m) {
+void BlockCompiler::AtomicCode::atomic_new_value(const LaneAtomic& m) const {
     const Gp old = m.sized(old_value), d = m.sized(data), next = m.sized(new_value),
              t = m.sized(scratch);
     const Vec x = m.t.xmm(), y = m.z[0].xmm();
@@ -181,7 +182,7 @@ void BlockCompiler::atomic_new_value(const LaneAtomic& m) {
 }
 
 // A denormal becomes a zero of its sign.
-void BlockCompiler::atomic_flush(const LaneAtomic& m, const Gp& x) {
+void BlockCompiler::AtomicCode::atomic_flush(const LaneAtomic& m, const Gp& x) const {
     const Label normal = a_.newLabel();
     if (m.dwords == 1) {
         a_.test(x, 0x7f800000);

@@ -1,6 +1,6 @@
 // Checked mode: guest addresses become host addresses through the thread's TLB. Whatever misses it,
 // crosses the end of a page or of an allocation, or faults goes out of line.
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 
 namespace wj::x64 {
 
@@ -17,8 +17,8 @@ constexpr uint32_t page_bits = 12, page_size = 1u << page_bits;
 
 // `address` from guest to host, for `bytes` bytes in one TLB entry. `entry` and `t` are
 // overwritten.
-void BlockCompiler::translate_address(const Gp& address, uint32_t bytes, bool store,
-                                      const Gp& entry, const Gp& t, Label miss) {
+void BlockCompiler::AccessCode::translate_address(const Gp& address, uint32_t bytes, bool store,
+                                                  const Gp& entry, const Gp& t, Label miss) const {
     const size_t tlb = store ? offsetof(ExecContext, write_tlb) : offsetof(ExecContext, read_tlb);
     auto field = [&](size_t offset) {
         return x86::qword_ptr(entry, static_cast<int32_t>(tlb + offset));
@@ -44,7 +44,7 @@ void BlockCompiler::translate_address(const Gp& address, uint32_t bytes, bool st
 }
 
 // `bytes` bytes at m.address + m.imm: what is left is m.address.
-void BlockCompiler::translate_whole(LaneAccess& m, uint32_t bytes) {
+void BlockCompiler::AccessCode::translate_whole(LaneAccess& m, uint32_t bytes) const {
     if (!is_checked(m.mode)) return;
     if (m.imm) a_.add(m.address, static_cast<int32_t>(m.imm));
     m.imm = 0;
@@ -53,7 +53,7 @@ void BlockCompiler::translate_whole(LaneAccess& m, uint32_t bytes) {
 }
 
 // The elements at m.address + m.imm + offsets, which are in the frame.
-void BlockCompiler::translate_lanes(const LaneAccess& m) {
+void BlockCompiler::AccessCode::translate_lanes(const LaneAccess& m) const {
     const Gp lane = m.address.id() == x86::r8.id() ? x86::r10 : x86::r8;
     const Label next = a_.newLabel(), miss = a_.newLabel();
     const Gp entry = x86::rdi, t = x86::rdx;
@@ -69,7 +69,7 @@ void BlockCompiler::translate_lanes(const LaneAccess& m) {
     a_.jns(next);
     a_.pop(entry);
     a_.pop(lane);
-    cold(miss, [this, m, entry, lane] {
+    cold(miss, [*this, m, entry, lane] {
         a_.pop(entry);
         a_.pop(lane);
         a_.jmp(m.slow);

@@ -233,8 +233,8 @@ void BlockCompiler::lane_op(Value v) {
     const auto& a = i.args;
     const Class cls = ir::op_info(i.op).cls;
     if (cls == Class::SetV) return lane_set(v);
-    if (cls == Class::LaneLoad || cls == Class::LaneStore) return lane_memory(v);
-    if (cls == Class::LaneAtomic) return lane_atomic(v);
+    if (cls == Class::LaneLoad || cls == Class::LaneStore) return AccessCode(*this).lane_memory(v);
+    if (cls == Class::LaneAtomic) return AtomicCode(*this).lane_atomic(v);
     switch (i.op) {
         case Op::GetV:
         case Op::Splat32:
@@ -254,12 +254,12 @@ void BlockCompiler::lane_op(Value v) {
         case Op::FQuot32:
         case Op::FQuotFrexp32:
         case Op::FQuot64:
-            return lane_quotient(v);
+            return MathCode(*this).lane_quotient(v);
         case Op::FRsq32:
         case Op::FFixup32:
         case Op::FFrexpExp32:
         case Op::FFrexpMant32:
-            return lane_math(v);
+            return MathCode(*this).lane_math(v);
         case Op::Lo:
         case Op::Hi: {
             const Vec x = use(a[0], 0), y = use(a[0], 1);

@@ -1,7 +1,7 @@
 // Consecutive lanes: vector loads and stores, transposed for elements of several dwords.
 #include <cstdlib>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 #include "backend_x64/loop_estimate.h"
 
 namespace wj::x64 {
@@ -10,17 +10,17 @@ using asmjit::Imm;
 using ir::Access;
 namespace x86 = asmjit::x86;
 
-void BlockCompiler::memory_consecutive(const LaneAccess& m) {
+void BlockCompiler::RowCode::memory_consecutive(const LaneAccess& m) const {
     if (in_plain_loop(m))
-        prefetch_iterations(m);
-    else if (loop_.by_chunks && !m.store && m.space == global_space &&
-             (loop_plan_.divergent || m.walk < 0))
-        prefetch_walk(m);
+        PrefetchCode(c_).prefetch_iterations(m);
+    else if (c_.loop_.by_chunks && !m.store && m.space == global_space &&
+             (c_.loop_plan_.divergent || m.walk < 0))
+        PrefetchCode(c_).prefetch_walk(m);
     if (!m.dwords_only()) {
         memory_consecutive_narrow(m);
         return;
     }
-    auto part = [this](const LaneAccess& m, uint32_t p, const Vec& v) {
+    auto part = [*this](const LaneAccess& m, uint32_t p, const Vec& v) {
         const Mem at = m.at(m.imm + p * width());
         if (m.store)
             masked_store(m, p, at, v);
@@ -30,19 +30,19 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     if (m.dwords == 1) {
         if (m.full || !asks_for_whole_masks(m)) return part(m, 0, m.data[0]);
         const Label some = a_.newLabel();
-        branch_if_some(m, some);
+        AccessCode(c_).branch_if_some(m, some);
         LaneAccess all = m;
         all.full = true;
         part(all, 0, m.data[0]);
-        cold(some, [this, m, part] {
-            if (m.may_be_off) skip_inactive_chunk(m);
+        cold(some, [*this, m, part] {
+            if (m.may_be_off) AccessCode(c_).skip_inactive_chunk(m);
             part(m, 0, m.data[0]);
             a_.jmp(m.done);
         });
         return;
     }
     if (m.store) interleave(m);
-    if (!m.full && avx512_) {
+    if (!m.full && c_.avx512_) {
         // A bit per dword of memory.
         static constexpr uint64_t first[] = {0, 0, 0x55555555, 0x249249249249, 0x1111111111111111};
         a_.kmovw(x86::eax, m.mask_k);
@@ -53,37 +53,38 @@ void BlockCompiler::memory_consecutive(const LaneAccess& m) {
     }
     for (uint32_t p = 0; p < m.dwords; ++p) {
         part(m, p, m.parts()[p]);
-        if (!m.full && avx512_ && p + 1 < m.dwords) a_.kshiftrq(m.tk, m.tk, 16);
+        if (!m.full && c_.avx512_ && p + 1 < m.dwords) a_.kshiftrq(m.tk, m.tk, 16);
     }
     if (!m.store) deinterleave(m);
 }
 
 // Masked accesses that miss the caches take twice as long as plain ones, as nothing is prefetched
 // for them; and most masks are full.
-bool BlockCompiler::asks_for_whole_masks(const LaneAccess& m) const {
+bool BlockCompiler::RowCode::asks_for_whole_masks(const LaneAccess& m) const {
     return m.dwords_only() && m.dwords == 1 && m.space != lds_space &&
-           !(loop_.by_chunks && in_far_steps(context(), m.v)) &&
-           ir::mask_of(inst(m.v)) != some_mask_;
+           !(c_.loop_.by_chunks && in_far_steps(context(), m.v)) &&
+           ir::mask_of(inst(m.v)) != c_.some_mask_;
 }
 
 // A block that repeats itself, all chunks in each iteration: one with stores or atomics.
-bool BlockCompiler::repeats_plainly() const {
-    return !loop_.by_chunks && !is_checked(options_.address_mode) && repeats_itself(*block_);
+bool BlockCompiler::RowCode::repeats_plainly() const {
+    return !c_.loop_.by_chunks && !is_checked(options_.address_mode) && repeats_itself(*block_);
 }
 
 // Stores wait for memory where the host does not see them coming.
-bool BlockCompiler::in_plain_loop(const LaneAccess& m) const {
+bool BlockCompiler::RowCode::in_plain_loop(const LaneAccess& m) const {
     if (!repeats_plainly() || m.space != global_space) return false;
-    const Pointer* const pointer = pointer_of(inst(m.v));
-    return ((pointer && pointer->ahead) || steady_sites_ < Frame::most_steady) &&
+    const Pointer* const pointer = LineCode(c_).pointer_of(inst(m.v));
+    return ((pointer && pointer->ahead) || c_.steady_sites_ < Frame::most_steady) &&
            (!m.store || steps_far(step_of(*block_, inst(m.v))));
 }
 
 // Part p of the elements in the order of memory, in the active lanes.
-void BlockCompiler::masked_store(const LaneAccess& m, uint32_t p, const Mem& to, const Vec& data) {
+void BlockCompiler::RowCode::masked_store(const LaneAccess& m, uint32_t p, const Mem& to,
+                                          const Vec& data) const {
     if (m.full) {
         movu(to, data);
-    } else if (avx512_) {
+    } else if (c_.avx512_) {
         k(m.dwords > 1 ? m.tk : m.mask_k);
         movu(to, data);
     } else {
@@ -93,17 +94,19 @@ void BlockCompiler::masked_store(const LaneAccess& m, uint32_t p, const Mem& to,
 }
 
 // Zen 4 has more lines of a stream on their way where each is loaded in two halves.
-bool BlockCompiler::splits_load(const LaneAccess& m) const {
-    return avx512_ && options_.splits_loads && m.dwords == 1 && m.space == global_space && streams_;
+bool BlockCompiler::RowCode::splits_load(const LaneAccess& m) const {
+    return c_.avx512_ && options_.splits_loads && m.dwords == 1 && m.space == global_space &&
+           c_.streams_;
 }
 
-void BlockCompiler::masked_load(const LaneAccess& m, uint32_t p, const Vec& data, const Mem& from) {
+void BlockCompiler::RowCode::masked_load(const LaneAccess& m, uint32_t p, const Vec& data,
+                                         const Mem& from) const {
     if (m.full && splits_load(m)) {
         movu(data.ymm(), from.cloneResized(32));
         a_.vinsertf32x8(data.zmm(), data.zmm(), from.cloneAdjusted(32).cloneResized(32), 1);
     } else if (m.full) {
         movu(data, from);
-    } else if (avx512_) {
+    } else if (c_.avx512_) {
         k(m.dwords > 1 ? m.tk : m.mask_k, true);
         movu(data, from);
     } else {
@@ -113,7 +116,7 @@ void BlockCompiler::masked_load(const LaneAccess& m, uint32_t p, const Vec& data
 }
 
 // AVX2: the mask of a part's dwords.
-Vec BlockCompiler::part_mask(const LaneAccess& m, uint32_t p) {
+Vec BlockCompiler::RowCode::part_mask(const LaneAccess& m, uint32_t p) const {
     if (m.dwords == 1) return m.mask_v;
     uint32_t table[16] = {};
     for (uint32_t i = 0; i < 8; ++i) table[i] = (8 * p + i) / m.dwords;
@@ -124,9 +127,9 @@ Vec BlockCompiler::part_mask(const LaneAccess& m, uint32_t p) {
 
 // The only operation of its region: a row of dwords from one that is in memory, by all lanes. A
 // loop would take longer than what it does. Where it may fault rbp names the chunk.
-bool BlockCompiler::store_row(Value v) {
+bool BlockCompiler::RowCode::store_row(Value v) const {
     const ir::Inst& i = inst(v);
-    if (!avx512_ || i.op != ir::Op::StoreGlobalS || !is_row_of_wave(context(), i) ||
+    if (!c_.avx512_ || i.op != ir::Op::StoreGlobalS || !is_row_of_wave(context(), i) ||
         !is_plain_line(context(), i) || inst(i.args[1]).imm != 4 ||
         ir::aux_access(i.aux) != Access::Dwords || ir::aux_dwords(i.aux) != 1 ||
         !schedule_.is_full(ir::mask_of(i)) || schedule_.pair_of(v, 0) != no_value ||
@@ -138,16 +141,16 @@ bool BlockCompiler::store_row(Value v) {
     m.v = v;
     m.store = m.full = true;
     m.space = global_space;
-    global_base(m.address, i.args[0]);
+    LineCode(c_).global_base(m.address, i.args[0]);
     if (const auto imm = static_cast<int32_t>(ir::immediate(i))) a_.add(m.address, imm);
-    auto chunks = [this, data, address = m.address](InstId store) {
+    auto chunks = [*this, data, address = m.address](InstId store) {
         for (uint32_t at = 0; at < block_->lanes * 4; at += width()) {
             if (at) a_.add(reg::chunk, width());
             movu(vec(0), data.mem);
             a_.emit(store, x86::ptr(address, static_cast<int32_t>(at)), vec(0));
         }
     };
-    begin_chunks(false);
+    c_.begin_chunks(false);
     if (!is_streamed(context(), m)) {
         chunks(X::kIdVmovups);
         return true;
@@ -157,22 +160,22 @@ bool BlockCompiler::store_row(Value v) {
     a_.jnz(cached);
     chunks(X::kIdVmovntps);
     a_.bind(done);
-    cold(cached, [=, this] {
+    cold(cached, [=, *this] {
         chunks(X::kIdVmovups);
         a_.jmp(done);
     });
     return true;
 }
 
-void BlockCompiler::memory_consecutive_narrow(const LaneAccess& m) {
+void BlockCompiler::RowCode::memory_consecutive_narrow(const LaneAccess& m) const {
     const Mem at = x86::ptr(m.address, static_cast<int32_t>(m.imm));
-    if (!avx512_ && !m.full) {
+    if (!c_.avx512_ && !m.full) {
         const Label lanes = a_.newLabel();
         a_.jmp(lanes);
-        cold(lanes, [this, m] {
-            find_first_lane(m);
+        cold(lanes, [*this, m] {
+            AccessCode(c_).find_first_lane(m);
             movu(m.t, index_table({0}, 16, m.bytes));
-            copy_lanes(m, m.t);
+            GatherCode(c_).copy_lanes(m, m.t);
             a_.jmp(m.done);
         });
         return;
@@ -185,7 +188,7 @@ void BlockCompiler::memory_consecutive_narrow(const LaneAccess& m) {
         return;
     }
     Vec data = m.data[0];
-    if (avx512_) {
+    if (c_.avx512_) {
         if (m.access == Access::U8D16Hi || m.access == Access::U16D16Hi) {
             a_.emit(X::kIdVpsrld, m.t, data, Imm(16));
             data = m.t;
@@ -214,35 +217,35 @@ void BlockCompiler::memory_consecutive_narrow(const LaneAccess& m) {
 // ---- elements of several dwords: array of structures <-> one register per dword
 // ---------------------
 
-void BlockCompiler::deinterleave(const LaneAccess& m) {
+void BlockCompiler::RowCode::deinterleave(const LaneAccess& m) const {
     if (m.in_memory_order) return;
     if (m.of_pairs()) {
         // Halves of pairs are those of each 128 bits of the lower and the upper dwords.
         for (uint32_t half = 0; half < 2; ++half)
-            a_.emit(avx512_ ? X::kIdVshuff64x2 : X::kIdVperm2f128, m.data[half], m.z[0], m.z[1],
-                    Imm(avx512_ ? (half ? 0xdd : 0x88) : (half ? 0x31 : 0x20)));
+            a_.emit(c_.avx512_ ? X::kIdVshuff64x2 : X::kIdVperm2f128, m.data[half], m.z[0], m.z[1],
+                    Imm(c_.avx512_ ? (half ? 0xdd : 0x88) : (half ? 0x31 : 0x20)));
     } else if (m.dwords == 3)
         deinterleave3(m);
-    else if (avx512_)
+    else if (c_.avx512_)
         deinterleave_avx512(m);
     else
         deinterleave_avx2(m);
 }
 
-void BlockCompiler::interleave(const LaneAccess& m) {
+void BlockCompiler::RowCode::interleave(const LaneAccess& m) const {
     if (m.in_memory_order) return;
     if (m.of_pairs())
         join_pairs(m);
     else if (m.dwords == 3)
         interleave3(m);
-    else if (avx512_)
+    else if (c_.avx512_)
         interleave_avx512(m);
     else
         interleave_avx2(m);
 }
 
 // A load from the LDS that has been done lane by lane: rows of dwords become what it makes.
-void BlockCompiler::rows_as_loaded(const LaneAccess& m) {
+void BlockCompiler::RowCode::rows_as_loaded(const LaneAccess& m) const {
     const bool same = !inst(ir::address_of(inst(m.v))).imm;  // in whatever order
     if (m.in_memory_order && !same) {
         LaneAccess rows = m;
@@ -260,9 +263,9 @@ void BlockCompiler::rows_as_loaded(const LaneAccess& m) {
 }
 
 // deinterleave() of pairs, backwards.
-void BlockCompiler::join_pairs(const LaneAccess& m) {
+void BlockCompiler::RowCode::join_pairs(const LaneAccess& m) const {
     for (uint32_t part = 0; part < 2; ++part) {
-        if (!avx512_) {
+        if (!c_.avx512_) {
             a_.emit(X::kIdVperm2f128, m.z[part], m.data[0], m.data[1], Imm(part ? 0x31 : 0x20));
             continue;
         }
@@ -274,10 +277,10 @@ void BlockCompiler::join_pairs(const LaneAccess& m) {
 }
 
 // Dword 3 * lane + d of memory is dword d of a lane.
-void BlockCompiler::deinterleave3(const LaneAccess& m) {
+void BlockCompiler::RowCode::deinterleave3(const LaneAccess& m) const {
     uint32_t table[16] = {}, second[16] = {};
     for (uint32_t d = 0; d < 3; ++d) {
-        if (avx512_) {
+        if (c_.avx512_) {
             for (uint32_t l = 0; l < 16; ++l) {
                 const uint32_t e = 3 * l + d;
                 table[l] = e & 31;
@@ -303,9 +306,9 @@ void BlockCompiler::deinterleave3(const LaneAccess& m) {
     }
 }
 
-void BlockCompiler::interleave3(const LaneAccess& m) {
+void BlockCompiler::RowCode::interleave3(const LaneAccess& m) const {
     uint32_t table[16] = {}, second[16] = {};
-    if (avx512_) {
+    if (c_.avx512_) {
         for (uint32_t p = 0; p < 3; ++p) {
             for (uint32_t i = 0; i < 16; ++i) {
                 const uint32_t l = (16 * p + i) / 3, d = (16 * p + i) % 3;
@@ -338,32 +341,33 @@ void BlockCompiler::interleave3(const LaneAccess& m) {
 // Elements of four dwords at known distances. Lanes i, i + 4, ... share a vector: what is left of
 // the transposition stays in 128 bits. Memory is touched in the order of lanes, as prefetchers
 // expect.
-void BlockCompiler::load_quads(const LaneAccess& m, const LaneOffsets& offsets) {
+void BlockCompiler::RowCode::load_quads(const LaneAccess& m, const LaneOffsets& offsets) const {
     for (uint32_t lane = 0; lane < chunk_lanes(); ++lane)
-        load_sixteen(a_, avx512_, m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
+        load_sixteen(a_, c_.avx512_, m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
     transpose_fours(a_, m.data, m.z);
 }
 
 // Elements of three dwords as if they had four, but for the last one: the fourth dword lies in
 // front of the next element, and no page is touched that holds no element.
-void BlockCompiler::load_triples(LaneAccess m, const LaneOffsets& offsets) {
+void BlockCompiler::RowCode::load_triples(LaneAccess m, const LaneOffsets& offsets) const {
     m.data[3] = m.t;
     const uint32_t last = chunk_lanes() - 1;
     for (uint32_t lane = 0; lane < last; ++lane)
-        load_sixteen(a_, avx512_, m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
-    load_element(m, m.t2.xmm(), 0, element_at(m, offsets[last]));
-    a_.emit(avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, m.t, m.t, m.t2.xmm(), Imm(last / 4));
+        load_sixteen(a_, c_.avx512_, m.data[lane % 4], lane / 4, element_at(m, offsets[lane]));
+    GatherCode(c_).load_element(m, m.t2.xmm(), 0, element_at(m, offsets[last]));
+    a_.emit(c_.avx512_ ? X::kIdVinserti32x4 : X::kIdVinserti128, m.t, m.t, m.t2.xmm(),
+            Imm(last / 4));
     transpose_fours(a_, m.data, m.z);
 }
 
-void BlockCompiler::store_triples(LaneAccess m, const LaneOffsets& offsets) {
+void BlockCompiler::RowCode::store_triples(LaneAccess m, const LaneOffsets& offsets) const {
     m.data[3] = m.data[2];
     quads_of_lanes(m, [&](uint32_t lane, const Vec& v) {
         const Mem at = element_at(m, offsets[lane]);
         Vec x = v;
         if (const uint32_t part = lane / 4) {
             x = m.z[0];  // free by now
-            a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, x.xmm(), v, Imm(part));
+            a_.emit(c_.avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, x.xmm(), v, Imm(part));
         }
         a_.emit(X::kIdVmovlps, at, x.xmm());
         a_.emit(X::kIdVextractps, at.cloneAdjusted(8).cloneResized(4), x.xmm(), Imm(2));
@@ -371,23 +375,23 @@ void BlockCompiler::store_triples(LaneAccess m, const LaneOffsets& offsets) {
 }
 
 // The element so many bytes behind m.address, which a displacement reaches.
-Mem BlockCompiler::element_at(const LaneAccess& m, uint32_t offset) {
+Mem BlockCompiler::RowCode::element_at(const LaneAccess& m, uint32_t offset) {
     return x86::ptr(m.address, static_cast<int32_t>(m.imm) + static_cast<int32_t>(offset));
 }
 
-void BlockCompiler::store_quads(const LaneAccess& m, const LaneOffsets& offsets) {
+void BlockCompiler::RowCode::store_quads(const LaneAccess& m, const LaneOffsets& offsets) const {
     quads_of_lanes(m, [&](uint32_t lane, const Vec& v) {
         const Mem at = element_at(m, offsets[lane]);
         if (lane < 4)
             movu(at, v.xmm());
         else
-            a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, at, v, Imm(lane / 4));
+            a_.emit(c_.avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, at, v, Imm(lane / 4));
     });
 }
 
 // store: of a lane, whose quad is part lane / 4 of the vector.
-void BlockCompiler::quads_of_lanes(const LaneAccess& m,
-                                   const std::function<void(uint32_t, const Vec&)>& store) {
+void BlockCompiler::RowCode::quads_of_lanes(
+    const LaneAccess& m, const std::function<void(uint32_t, const Vec&)>& store) const {
     const Vec *z = m.z, *d = m.data;
     a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // x0 y0 x1 y1
     a_.emit(X::kIdVunpcklps, z[1], d[2], d[3]);  // z0 w0 z1 w1
@@ -402,29 +406,29 @@ void BlockCompiler::quads_of_lanes(const LaneAccess& m,
 }
 
 // A constant as wide as a register: the frame's, or once per block.
-Operand BlockCompiler::pool_table(const void* bytes) {
+Operand BlockCompiler::RowCode::pool_table(const void* bytes) const {
     Mem from;
     if (const uint32_t table = find_table(bytes, width()); table < table_count) {
         from = frame_field(offsetof(Frame, tables) + table * sizeof(Frame::tables[0]));
     } else {
         const std::string key(static_cast<const char*>(bytes), width());
-        auto [it, added] = tables_.try_emplace(key, 0);
-        if (added) it->second = pool_bytes(bytes, width(), 8);
-        from = x86::ptr(pool_label_, static_cast<int32_t>(it->second));
+        auto [it, added] = c_.tables_.try_emplace(key, 0);
+        if (added) it->second = c_.pool_bytes(bytes, width(), 8);
+        from = x86::ptr(c_.pool_label_, static_cast<int32_t>(it->second));
     }
-    if (const auto kept = constant_register(from, width())) return *kept;
+    if (const auto kept = c_.constant_register(from, width())) return *kept;
     return from;
 }
 
-Operand BlockCompiler::index_table(std::initializer_list<uint32_t> start, uint32_t run,
-                                   uint32_t step) {
+Operand BlockCompiler::RowCode::index_table(std::initializer_list<uint32_t> start, uint32_t run,
+                                            uint32_t step) const {
     uint32_t table[16];
     for (uint32_t i = 0; i < 16; ++i) table[i] = start.begin()[i / run] + i % run * step;
     return pool_table(table);
 }
 
 // z[] holds memory order. data[d] = dword d of each lane.
-void BlockCompiler::deinterleave_avx512(const LaneAccess& m) {
+void BlockCompiler::RowCode::deinterleave_avx512(const LaneAccess& m) const {
     if (m.dwords == 2) {
         for (uint32_t d = 0; d < 2; ++d) {
             movu(m.data[d], index_table({d}, 16, 2));
@@ -444,7 +448,7 @@ void BlockCompiler::deinterleave_avx512(const LaneAccess& m) {
     for (uint32_t d = 0; d < 3; ++d) movu(m.data[d], m.z[d]);
 }
 
-void BlockCompiler::interleave_avx512(const LaneAccess& m) {
+void BlockCompiler::RowCode::interleave_avx512(const LaneAccess& m) const {
     auto pairs = [&](const Vec& to, const Vec& x, const Vec& y,
                      uint32_t first) {  // x[first], y[first], x[first+1], ...
         uint32_t table[16];
@@ -475,7 +479,7 @@ void BlockCompiler::interleave_avx512(const LaneAccess& m) {
     }
 }
 
-void BlockCompiler::deinterleave_avx2(const LaneAccess& m) {
+void BlockCompiler::RowCode::deinterleave_avx2(const LaneAccess& m) const {
     if (m.dwords == 2) {
         for (uint32_t d = 0; d < 2; ++d) {
             a_.emit(X::kIdVshufps, m.data[d], m.z[0], m.z[1], Imm(d ? 0xdd : 0x88));
@@ -491,7 +495,7 @@ void BlockCompiler::deinterleave_avx2(const LaneAccess& m) {
     transpose_fours(a_, m.data, m.z);
 }
 
-void BlockCompiler::interleave_avx2(const LaneAccess& m) {
+void BlockCompiler::RowCode::interleave_avx2(const LaneAccess& m) const {
     const Vec *z = m.z, *d = m.data;
     if (m.dwords == 2) {
         a_.emit(X::kIdVunpcklps, z[0], d[0], d[1]);  // lanes 0 1 | 4 5

@@ -1,7 +1,7 @@
 // Divisions that programs write out in steps (gf::div_by_steps) or of fractions and exponents
 // (gf::div_by_fractions): an IEEE division, or a product with an IEEE reciprocal, and a look for
 // operands of which they may give something else. Lanes that have them go out of line.
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 #include "ir/known.h"
 
 namespace wj::x64 {
@@ -21,13 +21,14 @@ constexpr uint32_t one = 0x3f800000;
 //   fractions: where the reciprocal is no normal number, or the quotient is denormal, or zero
 //        though the numerator is not. Else the fractions' product and the whole one round alike.
 // Without n: of 1 / d, the reciprocal itself.
-Vec BlockCompiler::quotient_of_fractions(const Vec* n, const Vec& d, const Vec& q, const Vec& t,
-                                         const KReg& mask, KReg& hits) {
+Vec BlockCompiler::MathCode::quotient_of_fractions(const Vec* n, const Vec& d, const Vec& q,
+                                                   const Vec& t, const KReg& mask,
+                                                   KReg& hits) const {
     const Vec& r = n ? t : q;
-    load_bcast32(t, pool32(one));
+    c_.load_bcast32(t, pool32(one));
     a_.emit(X::kIdVdivps, r, t, d);
     if (n) a_.emit(X::kIdVmulps, q, *n, r);
-    if (avx512_) {
+    if (c_.avx512_) {
         constexpr uint8_t not_normal = 0xbf, zero_or_denormal = 0x26;
         const KReg not_normal_r = tmp_k();
         hits = n ? tmp_k() : not_normal_r;
@@ -59,7 +60,7 @@ Vec BlockCompiler::quotient_of_fractions(const Vec* n, const Vec& d, const Vec& 
     return hit;
 }
 
-void BlockCompiler::lane_quotient(Value v) {
+void BlockCompiler::MathCode::lane_quotient(Value v) const {
     const ir::Inst& i = inst(v);
     const bool wide = i.op == ir::Op::FQuot64, fractions = i.op == ir::Op::FQuotFrexp32,
                full = is_full(i.args[2]);
@@ -67,8 +68,8 @@ void BlockCompiler::lane_quotient(Value v) {
     Vec n[2], d[2], q[2], hit[2], mask_v;
     KReg hit_k[2], mask_k;
     for (uint32_t p = 0; p < parts; ++p) n[p] = use(i.args[0], p), d[p] = use(i.args[1], p);
-    if (!full && avx512_) mask_k = use_k(i.args[2]);
-    if (!full && !avx512_) mask_v = use(i.args[2]);
+    if (!full && c_.avx512_) mask_k = use_k(i.args[2]);
+    if (!full && !c_.avx512_) mask_v = use(i.args[2]);
     // The operands are still needed behind the division.
     for (uint32_t p = 0; p < parts; ++p) {
         q[p] = def(v, p);
@@ -81,10 +82,10 @@ void BlockCompiler::lane_quotient(Value v) {
     if (fractions) {
         const bool reciprocal = in_all_lanes(*block_, i.args[0]) == one;
         hit[0] = quotient_of_fractions(reciprocal ? nullptr : n, d[0], q[0], t, mask_k, hit_k[0]);
-        if (!avx512_) a_.emit(X::kIdVptest, hit[0], full ? hit[0] : mask_v);
+        if (!c_.avx512_) a_.emit(X::kIdVptest, hit[0], full ? hit[0] : mask_v);
     } else if (!wide) {
-        a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, t, n[0], c32(0x7f800000));
-        if (avx512_) {
+        a_.emit(c_.avx512_ ? X::kIdVpandd : X::kIdVpand, t, n[0], c32(0x7f800000));
+        if (c_.avx512_) {
             hit_k[0] = tmp_k();
             if (!full) k(mask_k);
             a_.emit(X::kIdVpcmpd, hit_k[0], t, c32(24 << 23), Imm(0));
@@ -97,7 +98,7 @@ void BlockCompiler::lane_quotient(Value v) {
     } else {
         // Denormal and zero quotients, unless the numerator is the same, as in 0 / d.
         for (uint32_t p = 0; p < 2; ++p) {
-            if (avx512_) {
+            if (c_.avx512_) {
                 hit_k[p] = tmp_k();
                 a_.emit(X::kIdVfpclasspd, hit_k[p], q[p], Imm(0x26));
                 k(hit_k[p]);
@@ -110,7 +111,7 @@ void BlockCompiler::lane_quotient(Value v) {
                 a_.emit(X::kIdVandpd, hit[p], hit[p], t);
             }
         }
-        if (avx512_) {
+        if (c_.avx512_) {
             a_.kortestb(hit_k[0], hit_k[1]);
         } else {
             a_.emit(X::kIdVorpd, t, hit[0], hit[1]);
@@ -121,10 +122,10 @@ void BlockCompiler::lane_quotient(Value v) {
     a_.bind(back);
     for (uint32_t p = 0; p < parts; ++p) define_done(schedule_.unit(v, p));
 
-    cold(some, [=, this] {
+    cold(some, [=, *this] {
         // eax = the mask's bits in the order of the elements: lanes 0 1 4 5 ..., then 2 3 6 7 ...
         if (!full) {
-            avx512_ ? a_.kmovw(x86::eax, mask_k) : a_.vmovmskps(x86::eax, mask_v.ymm());
+            c_.avx512_ ? a_.kmovw(x86::eax, mask_k) : a_.vmovmskps(x86::eax, mask_v.ymm());
             if (wide) {
                 a_.mov(x86::ecx, 0x3333);
                 a_.pext(x86::edx, x86::eax, x86::ecx);
@@ -136,7 +137,7 @@ void BlockCompiler::lane_quotient(Value v) {
         }
         for (uint32_t p = 0; p < parts; ++p) {
             const Gp to = p ? x86::edx : x86::ecx;
-            if (avx512_)
+            if (c_.avx512_)
                 a_.kmovw(to, hit_k[p]);
             else if (wide)
                 a_.vmovmskpd(to, hit[p].ymm());

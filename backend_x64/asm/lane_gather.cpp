@@ -15,12 +15,12 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 // Ends by falling through where a stub takes what has no pattern here: m.slow is behind it.
-void BlockCompiler::memory_gather(const LaneAccess& m) {
+void BlockCompiler::GatherCode::memory_gather(const LaneAccess& m) const {
     // Stores differ in their offsets only: code that copies lanes is large.
     const Label copy = a_.newLabel();
     auto take = [&](Pattern pattern) {
         const bool whole = pattern == rows_in_order ||
-                           (pattern == strided && avx512_ && row_of_tile(context(), m));
+                           (pattern == strided && c_.avx512_ && row_of_tile(context(), m));
         if (m.store && (m.fewer_lanes || !whole)) {
             store_index(m, pattern);
             if (pattern != offsets) {
@@ -29,19 +29,19 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             }
             a_.bind(copy);
             LaneAccess lanes = m;
-            add_base(lanes);
+            AccessCode(c_).add_base(lanes);
             copy_lanes(lanes, m.t);
         } else {
             copy_pattern(m, pattern);
         }
         a_.jmp(m.done);
     };
-    if (const auto flag = m.pattern.isValid() ? std::nullopt : lds_table(m)) {
+    if (const auto flag = m.pattern.isValid() ? std::nullopt : AccessCode(c_).lds_table(m)) {
         // One element for all lanes, or one for each: there is code for that (memory_patterns).
         LaneAccess table = m;
         table.by_stub = true;
-        find_uneven(table, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
-            if (m.learned_from) WalkCode(*this).learn(m, m.address, Imm(pattern));
+        AccessCode(c_).find_uneven(table, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
+            if (m.learned_from) WalkCode(c_).learn(m, m.address, Imm(pattern));
             take(pattern);
         });
         a_.mov(*flag, 1);
@@ -49,9 +49,9 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
         return;
     }
     if (!m.pattern.isValid()) {
-        find_uneven(m, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
+        AccessCode(c_).find_uneven(m, {m.imm, m.imm}, m.slow, [&](Pattern pattern) {
             if (m.learned_from && pattern <= last_walking_pattern)
-                WalkCode(*this).learn(m, m.address, Imm(pattern));
+                WalkCode(c_).learn(m, m.address, Imm(pattern));
             if (m.in_rows && pattern == offsets)
                 a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), 1);
             take(pattern);
@@ -61,19 +61,19 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
             if (!m.by_stub) load_near(m);
             a_.bind(m.gather_any);
             if (m.site >= 0)
-                a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), scattered_mark());
+                a_.mov(frame_field(offsetof(Frame, scattered) + m.site, 1), c_.scattered_mark());
             a_.bind(m.scattered);
             if (m.in_rows)
                 load_from_rows(m);
             else if (m.walks)
-                prefetch_stream(m);
-            if (m.next_index.hasBase()) prefetch_elements(m);
-            m.by_stub ? memory_slow(m) : gather64(m);
+                PrefetchCode(c_).prefetch_stream(m);
+            if (m.next_index.hasBase()) PrefetchCode(c_).prefetch_elements(m);
+            m.by_stub ? AccessCode(c_).memory_slow(m) : gather64(m);
             a_.jmp(m.done);
         }
         return;
     }
-    find_first_lane(m);
+    AccessCode(c_).find_first_lane(m);
     auto test = [&](Pattern pattern) {
         const Label other = a_.newLabel();
         a_.cmp(m.pattern, pattern);
@@ -101,14 +101,14 @@ void BlockCompiler::memory_gather(const LaneAccess& m) {
 
 // Dwords that lie within a vector from the first active lane's on, on its page: neighbours whose
 // indices are bounded or scaled. Falls through if they do not.
-void BlockCompiler::load_near(const LaneAccess& m) {
-    if (m.store || m.dwords > 1 || (!m.full && !avx512_) || !options_.gathers_slowly) return;
+void BlockCompiler::GatherCode::load_near(const LaneAccess& m) const {
+    if (m.store || m.dwords > 1 || (!m.full && !c_.avx512_) || !options_.gathers_slowly) return;
     constexpr uint32_t page = 4096;
     const Label apart = a_.newLabel();
     const Operand others = c32(~(width() - 4));  // a distance has none of these bits
-    lead(m, m.t2, m.lo);
+    AccessCode(c_).lead(m, m.t2, m.lo);
     a_.emit(X::kIdVpsubd, m.t, m.lo, m.t2);
-    if (avx512_) {
+    if (c_.avx512_) {
         if (!m.full) k(m.mask_k);
         a_.emit(X::kIdVptestmd, m.tk, m.t, others);
         a_.kortestw(m.tk, m.tk);
@@ -121,7 +121,7 @@ void BlockCompiler::load_near(const LaneAccess& m) {
     a_.ja(apart);
     LaneAccess first = m;
     a_.add(first.address, x86::rax);
-    add_base(first);
+    AccessCode(c_).add_base(first);
     const Mem at = x86::ptr(first.address, static_cast<int32_t>(m.imm));
     a_.lea(x86::rdx, at);
     a_.and_(x86::edx, page - 1);
@@ -134,37 +134,37 @@ void BlockCompiler::load_near(const LaneAccess& m) {
 }
 
 // Its code, with a jump behind it, has less than 128 bytes whatever the registers are.
-bool BlockCompiler::small_copy(const LaneAccess& m, Pattern pattern) const {
+bool BlockCompiler::GatherCode::small_copy(const LaneAccess& m, Pattern pattern) const {
     if (is_checked(options_.address_mode) || m.dwords > 4) return false;
     return pattern == same || (pattern == strided && !m.store && m.bytes == 4);
 }
 
 // Into m.t: what is added to m.address to find each lane's element.
-void BlockCompiler::store_index(const LaneAccess& m, Pattern pattern) {
+void BlockCompiler::GatherCode::store_index(const LaneAccess& m, Pattern pattern) const {
     if (pattern != offsets) {
-        movu(m.t, index_table({0}, 16, pattern == strided ? stride_bytes : 0));
+        movu(m.t, RowCode(c_).index_table({0}, 16, pattern == strided ? stride_bytes : 0));
         return;
     }
-    const Vec index = offsets_index(m);
+    const Vec index = AccessCode(c_).offsets_index(m);
     if (index != m.t) movu(m.t, index);
 }
 
-void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
-    add_base(m);
+void BlockCompiler::GatherCode::copy_pattern(LaneAccess m, Pattern pattern) const {
+    AccessCode(c_).add_base(m);
     if (pattern == offsets) {
         if (is_narrow_load(m) && m.space != lds_space) {
             // Dwords that hold the last bytes have no signed offset from an aligned base.
-            branch_if_any(m, m.lo, c32(0xfffffffc), cmp_nle, m.slow);
+            AccessCode(c_).branch_if_any(m, m.lo, c32(0xfffffffc), cmp_nle, m.slow);
         }
-        copy_lanes(m, offsets_index(m));
+        copy_lanes(m, AccessCode(c_).offsets_index(m));
     } else if (pattern == rows_in_order || pattern == rows_of_equals) {
-        find_row_step(m);
-        copy_rows(m, found_rows(context(), kind_of_rows(pattern)));
+        RowCode(c_).find_row_step(m);
+        RowCode(c_).copy_rows(m, found_rows(context(), kind_of_rows(pattern)));
     } else if (m.store) {
         store_strided(m);
     } else if (pattern == same) {
         LaneAccess whole = m;
-        translate_whole(whole, m.bytes);
+        AccessCode(c_).translate_whole(whole, m.bytes);
         load_same(whole);
     } else if (pattern == strided) {
         m.bytes == 8 ? load_strided_pairs(m) : load_strided(m);
@@ -172,14 +172,14 @@ void BlockCompiler::copy_pattern(LaneAccess m, Pattern pattern) {
         LaneAccess part = m;
         part.dwords = 1;
         for (uint32_t d = 0; d < m.dwords; ++d)
-            masked_load(part, 0, m.data[d], m.at(m.imm + d * 4));
+            RowCode(c_).masked_load(part, 0, m.data[d], m.at(m.imm + d * 4));
     } else {
         load_sliding_words(m);
     }
 }
 
 // Words a byte apart: their lower and their upper bytes.
-void BlockCompiler::load_sliding_words(const LaneAccess& m) {
+void BlockCompiler::GatherCode::load_sliding_words(const LaneAccess& m) const {
     const Mem at = x86::ptr(m.address, static_cast<int32_t>(m.imm));
     if (!m.full) k(m.mask_k, true);
     a_.emit(m.access == Access::S16 ? X::kIdVpmovsxbd : X::kIdVpmovzxbd, m.data[0],
@@ -187,10 +187,10 @@ void BlockCompiler::load_sliding_words(const LaneAccess& m) {
     a_.emit(X::kIdVpslld, m.data[0], m.data[0], Imm(8));
     if (!m.full) k(m.mask_k, true);
     a_.emit(X::kIdVpmovzxbd, m.t, at);
-    a_.emit(avx512_ ? X::kIdVpord : X::kIdVpor, m.data[0], m.data[0], m.t);
+    a_.emit(c_.avx512_ ? X::kIdVpord : X::kIdVpor, m.data[0], m.data[0], m.t);
 }
 
-void BlockCompiler::load_same(const LaneAccess& m) {
+void BlockCompiler::GatherCode::load_same(const LaneAccess& m) const {
     const auto imm = static_cast<int32_t>(m.imm);
     if (m.of_pairs()) {
         for (uint32_t d = 0; d < m.dwords; ++d)
@@ -218,13 +218,13 @@ void BlockCompiler::load_same(const LaneAccess& m) {
 }
 
 // The last active lane's element: what the others have stored before it nobody can have seen.
-void BlockCompiler::store_same(const LaneAccess& m) {
+void BlockCompiler::GatherCode::store_same(const LaneAccess& m) const {
     const Label none = a_.newLabel();
     const uint32_t last = chunk_lanes() - 1;
     if (m.full) {
-        load_bcast32(m.t, pool32(last));
+        c_.load_bcast32(m.t, pool32(last));
     } else {
-        avx512_ ? a_.kmovw(x86::eax, m.mask_k) : a_.vmovmskps(x86::eax, m.mask_v.ymm());
+        c_.avx512_ ? a_.kmovw(x86::eax, m.mask_k) : a_.vmovmskps(x86::eax, m.mask_v.ymm());
         a_.bsr(x86::eax, x86::eax);
         a_.jz(none);
         a_.vmovd(m.t.xmm(), x86::eax);
@@ -253,18 +253,18 @@ void BlockCompiler::store_same(const LaneAccess& m) {
 }
 
 // Whole vectors, then one dword out of four.
-void BlockCompiler::load_strided(const LaneAccess& m) {
+void BlockCompiler::GatherCode::load_strided(const LaneAccess& m) const {
     auto at = [&](uint32_t part) {
         return x86::ptr(m.address, static_cast<int32_t>(m.imm + part * width()));
     };
     const Vec &d = m.data[0], &z = m.z[0];
-    if (avx512_) {
+    if (c_.avx512_) {
         // The last vector ends with the last lane's dword.
         movu(z, at(0));
-        movu(d, index_table({0, 16, 0, 16}, 4, 4));
+        movu(d, RowCode(c_).index_table({0, 16, 0, 16}, 4, 4));
         a_.emit(X::kIdVpermi2d, d, z, at(1));
         movu(z, at(2));
-        movu(m.t, index_table({0, 19, 0, 19}, 4, 4));
+        movu(m.t, RowCode(c_).index_table({0, 19, 0, 19}, 4, 4));
         a_.emit(X::kIdVpermi2d, m.t, z, at(3).cloneAdjusted(-12));
         a_.emit(X::kIdVinserti64x4, d, d, half(m.t), Imm(1));
     } else {
@@ -273,23 +273,23 @@ void BlockCompiler::load_strided(const LaneAccess& m) {
         a_.emit(X::kIdVunpcklps, z, z, at(1));  // lanes 0 2 | 1 3
         movu(m.t, at(2));
         static constexpr uint32_t five[16] = {~0u, ~0u, ~0u, ~0u, ~0u};
-        movu(d, pool_table(five));
+        movu(d, RowCode(c_).pool_table(five));
         a_.emit(X::kIdVmaskmovps, d, d, at(3));
         a_.emit(X::kIdVunpcklps, m.t, m.t, d);  // 4 6 | 5 7
         a_.emit(X::kIdVunpcklpd, z, z, m.t);
-        movu(d, pool_table(order));
+        movu(d, RowCode(c_).pool_table(order));
         a_.emit(X::kIdVpermd, d, d, z);
     }
 }
 
 // Whole vectors in which one dword out of four is written.
-void BlockCompiler::store_strided(const LaneAccess& m) {
+void BlockCompiler::GatherCode::store_strided(const LaneAccess& m) const {
     a_.mov(x86::eax, 0x1111);
     a_.kmovw(m.tk, x86::eax);
     for (uint32_t part = 0; part < 4; ++part) {
         uint32_t table[16];
         for (uint32_t i = 0; i < 16; ++i) table[i] = part * 4 + i / 4;
-        movu(m.t, pool_table(table));
+        movu(m.t, RowCode(c_).pool_table(table));
         a_.emit(X::kIdVpermd, m.t, m.t, m.data[0]);
         k(m.tk);
         movu(x86::ptr(m.address, static_cast<int32_t>(m.imm + part * width())), m.t);
@@ -297,7 +297,7 @@ void BlockCompiler::store_strided(const LaneAccess& m) {
 }
 
 // The same for elements of two dwords.
-void BlockCompiler::load_strided_pairs(const LaneAccess& m) {
+void BlockCompiler::GatherCode::load_strided_pairs(const LaneAccess& m) const {
     auto at = [&](uint32_t part) {
         return x86::ptr(m.address, static_cast<int32_t>(m.imm + part * width()));
     };
@@ -307,15 +307,15 @@ void BlockCompiler::load_strided_pairs(const LaneAccess& m) {
     movu(m.z[1], at(2));
     a_.emit(X::kIdVshufpd, m.z[1], m.z[1], at(3).cloneAdjusted(-8), Imm(0xaa));
     for (uint32_t d = 0; d < 2; ++d) {
-        if (avx512_) {  // lanes 0 4 1 5 2 6 3 7, and 8 12 ...
+        if (c_.avx512_) {  // lanes 0 4 1 5 2 6 3 7, and 8 12 ...
             uint32_t table[16];
             for (uint32_t l = 0; l < 16; ++l) table[l] = l / 8 * 16 + l % 4 * 4 + l / 4 % 2 * 2 + d;
-            movu(m.data[d], pool_table(table));
+            movu(m.data[d], RowCode(c_).pool_table(table));
             a_.emit(X::kIdVpermi2d, m.data[d], m.z[0], m.z[1]);
         } else {  // lanes 0 2 | 1 3 and 4 6 | 5 7
             static constexpr uint32_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7};
             a_.emit(X::kIdVshufps, m.t, m.z[0], m.z[1], Imm(d ? 0xdd : 0x88));
-            movu(m.data[d], pool_table(order));
+            movu(m.data[d], RowCode(c_).pool_table(order));
             a_.emit(X::kIdVpermd, m.data[d], m.data[d], m.t);
         }
     }
@@ -325,8 +325,8 @@ void BlockCompiler::load_strided_pairs(const LaneAccess& m) {
 // ----------------------------------------------------------------------------------------
 
 // Loads or stores the active lanes' elements at m.address + index + imm. `index` may be m.t.
-void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
-    if (!is_checked(m.mode) && m.dwords_only() && m.dwords <= 2 && (avx512_ || !m.store)) {
+void BlockCompiler::GatherCode::copy_lanes(const LaneAccess& m, const Vec& index) const {
+    if (!is_checked(m.mode) && m.dwords_only() && m.dwords <= 2 && (c_.avx512_ || !m.store)) {
         gather_scatter(m, index);
         return;
     }
@@ -337,11 +337,11 @@ void BlockCompiler::copy_lanes(const LaneAccess& m, const Vec& index) {
     copy_each(m, index);
 }
 
-void BlockCompiler::copy_each(const LaneAccess& m, const Vec& index) {
+void BlockCompiler::GatherCode::copy_each(const LaneAccess& m, const Vec& index) const {
     index_to_frame(m, index);
     LaneAccess lanes = m;
     if (is_checked(m.mode)) {
-        translate_lanes(m);
+        AccessCode(c_).translate_lanes(m);
         lanes.absolute = true;
     }
     if (m.store)
@@ -351,7 +351,7 @@ void BlockCompiler::copy_each(const LaneAccess& m, const Vec& index) {
 }
 
 // The address of a lane's element, given its number or the register that holds it.
-Mem BlockCompiler::lane_address(const LaneAccess& m, uint32_t lane) {
+Mem BlockCompiler::GatherCode::lane_address(const LaneAccess& m, uint32_t lane) const {
     if (m.absolute) {
         a_.mov(x86::rax, frame_field(offsetof(Frame, lane_hosts) + lane * 8, 8));
         return x86::ptr(x86::rax);
@@ -360,7 +360,7 @@ Mem BlockCompiler::lane_address(const LaneAccess& m, uint32_t lane) {
     return x86::ptr(m.address, x86::rax, 0, static_cast<int32_t>(m.imm));
 }
 
-Mem BlockCompiler::lane_address(const LaneAccess& m, const Gp& lane) {
+Mem BlockCompiler::GatherCode::lane_address(const LaneAccess& m, const Gp& lane) const {
     if (m.absolute) {
         a_.mov(x86::rax,
                x86::qword_ptr(reg::frame, lane, 3, in_frame(offsetof(Frame, lane_hosts))));
@@ -372,11 +372,11 @@ Mem BlockCompiler::lane_address(const LaneAccess& m, const Gp& lane) {
 
 // Gathers and scatters with 32-bit indices: as fast as copying elements one by one, or faster, and
 // much smaller.
-void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
-    if (m.store && m.dwords == 2) interleave(m);
+void BlockCompiler::GatherCode::gather_scatter(const LaneAccess& m, const Vec& index) const {
+    if (m.store && m.dwords == 2) RowCode(c_).interleave(m);
     for (uint32_t part = 0; part < m.dwords; ++part) {
         const bool upper = part != 0;
-        if (avx512_)
+        if (c_.avx512_)
             gather_mask_avx512(m, upper);
         else
             gather_mask_avx2(m, upper);
@@ -384,7 +384,7 @@ void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
         Vec lanes = m.dwords == 2 ? half(index) : index;
         if (upper) {
             lanes = half(m.t2);
-            a_.emit(avx512_ ? X::kIdVextracti64x4 : X::kIdVextracti128, lanes, index, Imm(1));
+            a_.emit(c_.avx512_ ? X::kIdVextracti64x4 : X::kIdVextracti128, lanes, index, Imm(1));
         }
         const Mem at = x86::ptr(m.address, lanes, 0, static_cast<int32_t>(m.imm));
         const Vec& data = m.dwords == 2 ? m.z[part] : m.data[0];
@@ -394,21 +394,21 @@ void BlockCompiler::gather_scatter(const LaneAccess& m, const Vec& index) {
             continue;
         }
         // Lanes that are off keep what the register holds: nothing that must be waited for.
-        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, data, data, data);
+        a_.emit(c_.avx512_ ? X::kIdVpxord : X::kIdVpxor, data, data, data);
         const InstId gather = m.dwords == 2 ? X::kIdVpgatherdq : X::kIdVpgatherdd;
-        if (avx512_) {
+        if (c_.avx512_) {
             k(m.tk);
             a_.emit(gather, data, at);
         } else {
             a_.emit(gather, data, at, m.dwords == 2 ? m.data[0] : m.t2);
         }
     }
-    if (!m.store && m.dwords == 2) deinterleave(m);
+    if (!m.store && m.dwords == 2) RowCode(c_).deinterleave(m);
 }
 
 // Bytes in the aligned dwords that hold them, words in these or from a byte before them, so that no
 // page is touched that holds nothing of the element. `index` is below 2^31 - 3.
-void BlockCompiler::gather_narrow(const LaneAccess& m, const Vec& index) {
+void BlockCompiler::GatherCode::gather_narrow(const LaneAccess& m, const Vec& index) const {
     const Vec &t = m.t, &before = m.z[0];
     a_.lea(x86::rax, x86::ptr(m.address, static_cast<int32_t>(m.imm)));
     a_.mov(x86::edx, x86::eax);
@@ -419,15 +419,15 @@ void BlockCompiler::gather_narrow(const LaneAccess& m, const Vec& index) {
     a_.emit(X::kIdVpaddd, t, index, before);
     // How many bytes before the element: 0, 1, 2 or 3; for words 0, 1, 2 or 1.
     const Vec& data = m.data[0];
-    a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, before, t, c32(3));
+    a_.emit(c_.avx512_ ? X::kIdVpandd : X::kIdVpand, before, t, c32(3));
     if (m.bytes == 2) {
         a_.emit(X::kIdVpaddd, data, before, before);
-        a_.emit(avx512_ ? X::kIdVpandnd : X::kIdVpandn, before, data, before);
+        a_.emit(c_.avx512_ ? X::kIdVpandnd : X::kIdVpandn, before, data, before);
     }
     a_.emit(X::kIdVpsubd, t, t, before);
     a_.emit(X::kIdVpslld, before, before, Imm(3));
-    a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, data, data, data);
-    if (avx512_) {
+    a_.emit(c_.avx512_ ? X::kIdVpxord : X::kIdVpxor, data, data, data);
+    if (c_.avx512_) {
         gather_mask_avx512(m, false);
         k(m.tk);
         a_.emit(X::kIdVpgatherdd, data, x86::ptr(x86::rax, t));
@@ -442,38 +442,40 @@ void BlockCompiler::gather_narrow(const LaneAccess& m, const Vec& index) {
     a_.emit(is_signed ? X::kIdVpsrad : X::kIdVpsrld, data, data, Imm(bits));
 }
 
-void BlockCompiler::load_bytes(const LaneAccess& m, const ByteRow& row) {
+void BlockCompiler::GatherCode::load_bytes(const LaneAccess& m, const ByteRow& row) const {
     const Vec& data = m.data[0];
     for (uint32_t part = 0; part < chunk_lanes() / 4; ++part)
-        load_sixteen(a_, avx512_, data, part, element_at(m, row.from[part]));
-    a_.emit(X::kIdVpshufb, data, data, pool_table(row.bytes.data()));
+        load_sixteen(a_, c_.avx512_, data, part, RowCode(c_).element_at(m, row.from[part]));
+    a_.emit(X::kIdVpshufb, data, data, RowCode(c_).pool_table(row.bytes.data()));
     extend_sign(m);
 }
 
-void BlockCompiler::store_bytes(const LaneAccess& m, const ByteScatter& row) {
+void BlockCompiler::GatherCode::store_bytes(const LaneAccess& m, const ByteScatter& row) const {
     a_.mov(x86::rax, row.written);
     a_.kmovq(m.tk, x86::rax);
-    movu(m.t, pool_table(row.from.data()));
+    movu(m.t, RowCode(c_).pool_table(row.from.data()));
     a_.emit(X::kIdVpermb, m.t, m.t, m.data[0]);
     k(m.tk);
     a_.emit(X::kIdVmovdqu8, x86::ptr(m.address, static_cast<int32_t>(m.imm)), m.t);
 }
 
 // Bytes or words at known distances.
-void BlockCompiler::store_byte_lanes(const LaneAccess& m, const LaneOffsets& offsets) {
+void BlockCompiler::GatherCode::store_byte_lanes(const LaneAccess& m,
+                                                 const LaneOffsets& offsets) const {
     const uint32_t high = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi ? 2 : 0;
     for (uint32_t lane = 0; lane < chunk_lanes(); ++lane) {
         const uint32_t part = lane / 4;
         if (part && lane % 4 == 0)
-            a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, m.t.xmm(), m.data[0],
+            a_.emit(c_.avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, m.t.xmm(), m.data[0],
                     Imm(part));
-        a_.emit(m.bytes == 1 ? X::kIdVpextrb : X::kIdVpextrw, element_at(m, offsets[lane]),
-                (part ? m.t : m.data[0]).xmm(), Imm((lane % 4 * 4 + high) / m.bytes));
+        a_.emit(m.bytes == 1 ? X::kIdVpextrb : X::kIdVpextrw,
+                RowCode(c_).element_at(m, offsets[lane]), (part ? m.t : m.data[0]).xmm(),
+                Imm((lane % 4 * 4 + high) / m.bytes));
     }
 }
 
 // The lanes of a gather or scatter, which uses its mask up: m.tk.
-void BlockCompiler::gather_mask_avx512(const LaneAccess& m, bool upper) {
+void BlockCompiler::GatherCode::gather_mask_avx512(const LaneAccess& m, bool upper) const {
     if (m.full)
         a_.kxnorw(m.tk, m.tk, m.tk);
     else if (upper)
@@ -483,7 +485,7 @@ void BlockCompiler::gather_mask_avx512(const LaneAccess& m, bool upper) {
 }
 
 // Single dwords: in m.t2. Pairs: in m.data[0], a qword each.
-void BlockCompiler::gather_mask_avx2(const LaneAccess& m, bool upper) {
+void BlockCompiler::GatherCode::gather_mask_avx2(const LaneAccess& m, bool upper) const {
     const Vec& mask = m.dwords == 2 ? m.data[0] : m.t2;
     if (m.full) {
         a_.emit(X::kIdVpcmpeqd, mask, mask, mask);
@@ -496,12 +498,12 @@ void BlockCompiler::gather_mask_avx2(const LaneAccess& m, bool upper) {
 }
 
 // For load_lanes and store_lanes. Lanes that are off will load what the first active one does.
-void BlockCompiler::index_to_frame(const LaneAccess& m, const Vec& index) {
+void BlockCompiler::GatherCode::index_to_frame(const LaneAccess& m, const Vec& index) const {
     if (m.full || (m.store && !is_checked(m.mode))) {
         put_dwords(offsetof(Frame, address_lo), index);
     } else {
-        lead(m, m.t2, index);
-        if (avx512_) {
+        AccessCode(c_).lead(m, m.t2, index);
+        if (c_.avx512_) {
             k(m.mask_k);
             a_.emit(X::kIdVmovdqa32, m.t2, index);
         } else {
@@ -513,13 +515,13 @@ void BlockCompiler::index_to_frame(const LaneAccess& m, const Vec& index) {
 
 // Where general registers will look at the lanes one by one. In halves: loads of the upper 32 bytes
 // of a 64-byte store that is still in the store buffer take longer (Golden Cove).
-void BlockCompiler::put_dwords(size_t frame_offset, const Vec& v) {
+void BlockCompiler::GatherCode::put_dwords(size_t frame_offset, const Vec& v) const {
     movu(frame_field(frame_offset), v.ymm());
-    if (avx512_) a_.emit(X::kIdVextracti64x4, frame_field(frame_offset + 32), v, Imm(1));
+    if (c_.avx512_) a_.emit(X::kIdVextracti64x4, frame_field(frame_offset + 32), v, Imm(1));
 }
 
 // Registers are filled in the order of memory, 16 bytes at a time.
-void BlockCompiler::load_lanes(const LaneAccess& m) {
+void BlockCompiler::GatherCode::load_lanes(const LaneAccess& m) const {
     const uint32_t per_sixteen = m.bytes > 8 ? 1 : m.bytes == 8 ? 2 : 4;
     const uint32_t per_vector = width() / 16 * per_sixteen;
     const bool direct = m.bytes <= 4;  // one register is all there is
@@ -529,7 +531,7 @@ void BlockCompiler::load_lanes(const LaneAccess& m) {
         const Vec x = (part ? m.t : whole).xmm();
         load_element(m, x, at, lane_address(m, lane));
         if (part && at + 1 == per_sixteen) {
-            if (avx512_)
+            if (c_.avx512_)
                 a_.emit(X::kIdVinserti32x4, whole, whole, x, Imm(part));
             else
                 a_.emit(X::kIdVinserti128, whole, whole, x, Imm(part));
@@ -541,9 +543,9 @@ void BlockCompiler::load_lanes(const LaneAccess& m) {
             LaneAccess four = m;
             four.dwords = 4;
             four.data[3] = m.t2;
-            deinterleave(four);
+            RowCode(c_).deinterleave(four);
         } else {
-            deinterleave(m);
+            RowCode(c_).deinterleave(m);
         }
     } else {
         extend_sign(m);
@@ -551,7 +553,7 @@ void BlockCompiler::load_lanes(const LaneAccess& m) {
 }
 
 // Signed bytes and words, loaded as unsigned.
-void BlockCompiler::extend_sign(const LaneAccess& m) {
+void BlockCompiler::GatherCode::extend_sign(const LaneAccess& m) const {
     if (m.access != Access::S8 && m.access != Access::S16) return;
     const uint32_t bits = 32 - 8 * m.bytes;
     a_.emit(X::kIdVpslld, m.data[0], m.data[0], Imm(bits));
@@ -559,7 +561,8 @@ void BlockCompiler::extend_sign(const LaneAccess& m) {
 }
 
 // Element number `at` of 16 bytes.
-void BlockCompiler::load_element(const LaneAccess& m, const Vec& x, uint32_t at, const Mem& from) {
+void BlockCompiler::GatherCode::load_element(const LaneAccess& m, const Vec& x, uint32_t at,
+                                             const Mem& from) const {
     switch (m.bytes) {
         case 1:
         case 2:
@@ -590,9 +593,9 @@ void BlockCompiler::load_element(const LaneAccess& m, const Vec& x, uint32_t at,
 }
 
 // Through the frame: elements in the order of memory. All lanes, or a loop over the active ones.
-void BlockCompiler::store_lanes(const LaneAccess& m) {
+void BlockCompiler::GatherCode::store_lanes(const LaneAccess& m) const {
     constexpr size_t data = offsetof(Frame, data);
-    if (m.dwords > 1) interleave(m);
+    if (m.dwords > 1) RowCode(c_).interleave(m);
     for (uint32_t p = 0; p < m.dwords; ++p)
         movu(frame_field(data + p * width()), m.dwords > 1 ? m.z[p] : m.data[0]);
     const uint32_t high = m.access == Access::U8D16Hi || m.access == Access::U16D16Hi ? 2 : 0;
@@ -632,7 +635,7 @@ void BlockCompiler::store_lanes(const LaneAccess& m) {
     }
     const Gp left = m.address.id() == x86::r8.id() ? x86::r10d : x86::r8d;
     a_.push(left.r64());
-    if (avx512_)
+    if (c_.avx512_)
         a_.kmovw(left, m.mask_k);
     else
         a_.vmovmskps(left, m.mask_v.ymm());

@@ -16,7 +16,7 @@ namespace x86 = asmjit::x86;
 // A vector of each lane's row is loaded at once, and what iterations want taken from there one
 // after the other: a gather in each would touch as many lines as there are lanes. Where what is
 // behind a row is not there (emit_row_stub) falls through to the gather.
-void BlockCompiler::load_from_rows(const LaneAccess& m) {
+void BlockCompiler::GatherCode::load_from_rows(const LaneAccess& m) const {
     const Mem count = frame_field(offsetof(Frame, scattered) + static_cast<size_t>(m.site), 1);
     const auto iterations = static_cast<int32_t>(width() / m.bytes);
     const int32_t at = in_frame(offsetof(Frame, lane_rows) +
@@ -32,7 +32,7 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
     a_.jmp(m.done);
 
     a_.bind(fill);
-    WalkCode(*this).leave_out_of_limits(apart);
+    WalkCode(c_).leave_out_of_limits(apart);
     scalar_part(m);
     lane_addresses(m);
     a_.lea(x86::rdx, x86::ptr(reg::frame, at));
@@ -40,7 +40,7 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
     a_.call(frame_field(offsetof(Frame, rows_stub), 8));
     a_.test(x86::eax, x86::eax);
     a_.jz(apart);
-    if (loop_plan_.row_walks >> m.walk & 1) WalkCode(*this).learn_rows(m, at);
+    if (c_.loop_plan_.row_walks >> m.walk & 1) WalkCode(c_).learn_rows(m, at);
     a_.mov(count, 2);
     a_.xor_(x86::edx, x86::edx);
     a_.jmp(filled);
@@ -49,8 +49,8 @@ void BlockCompiler::load_from_rows(const LaneAccess& m) {
 }
 
 // The element number edx of each lane's row. Changes ecx.
-void BlockCompiler::take_from_rows(const LaneAccess& m, int32_t rows) {
-    const uint32_t vector = avx512_ ? 6 : 5;
+void BlockCompiler::GatherCode::take_from_rows(const LaneAccess& m, int32_t rows) const {
+    const uint32_t vector = c_.avx512_ ? 6 : 5;
     if (!m.dwords_only()) {
         const uint32_t up = m.bytes == 1 ? 2 : 1;  // elements of a dword
         a_.mov(x86::ecx, x86::edx);
@@ -67,7 +67,8 @@ void BlockCompiler::take_from_rows(const LaneAccess& m, int32_t rows) {
 }
 
 // The byte or word of each dword that begins so many bits up.
-void BlockCompiler::take_element(ir::Access access, const Vec& data, const Vec& bits) {
+void BlockCompiler::GatherCode::take_element(ir::Access access, const Vec& data,
+                                             const Vec& bits) const {
     const bool is_signed = access == Access::S8 || access == Access::S16;
     const uint32_t unused = 32 - 8 * ir::access_bytes(access, 1);
     a_.emit(X::kIdVpsrld, data, data, bits.xmm());
@@ -76,7 +77,7 @@ void BlockCompiler::take_element(ir::Access access, const Vec& data, const Vec& 
 }
 
 // Into rcx: what is added to each lane's address.
-void BlockCompiler::scalar_part(const LaneAccess& m) {
+void BlockCompiler::GatherCode::scalar_part(const LaneAccess& m) const {
     if (m.scalar_base)
         a_.mov(x86::rcx, m.base);
     else
@@ -103,14 +104,14 @@ static void add_scalar_part(CountingAssembler& a, AddressMode mode, const Vec& x
 
 // The host addresses of all lanes in order, with rcx: in m.t and m.t2, and in Frame::lane_hosts.
 // m.z[0] is used, and m.z[1] where the addresses have no upper half.
-void BlockCompiler::lane_addresses(LaneAccess m) {
+void BlockCompiler::GatherCode::lane_addresses(LaneAccess m) const {
     const Vec low = m.t, high = m.t2, t = m.z[0];
     if (!m.wide) {
         m.hi = m.z[1];
-        a_.emit(avx512_ ? X::kIdVpxord : X::kIdVpxor, m.hi, m.hi, m.hi);
+        a_.emit(c_.avx512_ ? X::kIdVpxord : X::kIdVpxor, m.hi, m.hi, m.hi);
     }
     if (m.imm) a_.add(x86::rcx, static_cast<int32_t>(m.imm));
-    if (avx512_) {
+    if (c_.avx512_) {
         pair_addresses(m);
     } else {
         a_.emit(X::kIdVpunpckldq, t, m.lo, m.hi);
@@ -123,28 +124,28 @@ void BlockCompiler::lane_addresses(LaneAccess m) {
     movu(frame_field(offsetof(Frame, lane_hosts) + width()), high);
 }
 
-void BlockCompiler::gather64(const LaneAccess& m) {
+void BlockCompiler::GatherCode::gather64(const LaneAccess& m) const {
     scalar_part(m);
-    if (!avx512_ && m.store) {  // no such instruction
+    if (!c_.avx512_ && m.store) {  // no such instruction
         lane_addresses(m);
         LaneAccess lanes = m;
         lanes.absolute = true;
         store_lanes(lanes);
         return;
     }
-    if (avx512_)
+    if (c_.avx512_)
         gather64_avx512(m);
     else
         gather64_avx2(m);
 }
 
 // AVX-512: 64-bit addresses of lanes 0 to 7 in m.t, of 8 to 15 in m.t2.
-void BlockCompiler::pair_addresses(const LaneAccess& m) {
+void BlockCompiler::GatherCode::pair_addresses(const LaneAccess& m) const {
     for (uint32_t part = 0; part < 2; ++part) {
         const Vec& to = part ? m.t2 : m.t;
         uint32_t table[16];
         for (uint32_t i = 0; i < 16; ++i) table[i] = part * 8 + i / 2 + (i & 1) * 16;
-        movu(to, pool_table(table));
+        movu(to, RowCode(c_).pool_table(table));
         a_.emit(X::kIdVpermi2d, to, m.lo, m.hi);
     }
 }
@@ -166,7 +167,7 @@ static void add_to_index(CountingAssembler& a, const AccessPlan& p, const Vec (&
 
 // All lanes at once where they are within 2 GiB of the scalar base, as most are (Zen 4, dwords in
 // L1: 6.0 ns, 8.2 in halves). Else jumps to `far`.
-void BlockCompiler::gather_near_base(const LaneAccess& m, Label far) {
+void BlockCompiler::GatherCode::gather_near_base(const LaneAccess& m, Label far) const {
     a_.emit(X::kIdVpsrad, m.t, m.lo, Imm(31));
     if (!m.full) k(m.mask_k);
     a_.emit(X::kIdVpcmpd, m.tk, m.t, m.hi, Imm(cmp_ne));
@@ -179,14 +180,14 @@ void BlockCompiler::gather_near_base(const LaneAccess& m, Label far) {
 }
 
 // Lanes 0 to 7, then 8 to 15.
-void BlockCompiler::gather64_avx512(const LaneAccess& m) {
+void BlockCompiler::GatherCode::gather64_avx512(const LaneAccess& m) const {
     if (m.scalar_base) {
         const Label far = a_.newLabel();
         gather_near_base(m, far);
         a_.jmp(m.done);
         a_.bind(far);
     }
-    if (m.store && m.dwords == 2) interleave(m);
+    if (m.store && m.dwords == 2) RowCode(c_).interleave(m);
     const Vec index[2] = {m.t, m.t2};
     pair_addresses(m);
     add_to_index(a_, m, index, m.z[0]);
@@ -213,13 +214,13 @@ void BlockCompiler::gather64_avx512(const LaneAccess& m) {
     }
     if (m.store) return;
     if (m.dwords == 2)
-        deinterleave(m);
+        RowCode(c_).deinterleave(m);
     else
         a_.emit(X::kIdVinserti64x4, m.data[0], m.data[0], half(m.z[0]), Imm(1));
 }
 
 // Unpacking makes lanes 0, 1, 4, 5, then 2, 3, 6, 7.
-void BlockCompiler::gather64_avx2(const LaneAccess& m) {
+void BlockCompiler::GatherCode::gather64_avx2(const LaneAccess& m) const {
     const Vec index[2] = {m.t, m.t2};
     a_.emit(X::kIdVpunpckldq, m.t, m.lo, m.hi);
     a_.emit(X::kIdVpunpckhdq, m.t2, m.lo, m.hi);
@@ -245,7 +246,7 @@ void BlockCompiler::gather64_avx2(const LaneAccess& m) {
         a_.emit(X::kIdVperm2i128, m.t, to[0], to[1], Imm(0x20));
         a_.emit(X::kIdVperm2i128, to[1], to[0], to[1], Imm(0x31));
         movu(to[0], m.t);
-        deinterleave(m);
+        RowCode(c_).deinterleave(m);
     } else {
         a_.emit(X::kIdVinserti128, m.data[0], to[0], to[1].xmm(), Imm(1));
         a_.emit(X::kIdVpermq, m.data[0], m.data[0], Imm(0xd8));

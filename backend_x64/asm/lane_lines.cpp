@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 #include "backend_x64/asm/reach.h"
 
 namespace wj::x64 {
@@ -22,10 +22,10 @@ constexpr size_t most_placed_lines = 32;
 
 // m.address = host address of the chunk's first element in the LDS, whose distance from the LDS's
 // beginning is in eax. Jumps when the chunk's elements are not all in range.
-void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
-                                     Label out_of_range, bool always) {
+void BlockCompiler::LineCode::lds_line_address(const LaneAccess& m, Value line, int64_t max_imm,
+                                               Label out_of_range, bool always) const {
     const auto last = static_cast<int32_t>(lane_offsets(context(), inst(line))[chunk_lanes() - 1]);
-    line_at_chunk(line, always);
+    c_.line_at_chunk(line, always);
     // Of lines that go down the last lane is the one to begin with.
     if (last < 0) a_.sub(x86::eax, -last);
     a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
@@ -38,13 +38,13 @@ void BlockCompiler::lds_line_address(const LaneAccess& m, Value line, int64_t ma
 // carry, if ecx bytes from there on are in range; otherwise carry. some: not all lanes are wanted,
 // but those of Frame::mask: then those from the first active lane to the last are in range, as at
 // the ends of arrays, where the others are masked. Changes rax and rdx.
-Label BlockCompiler::lds_range_check(Value line, bool some) {
-    const auto [check, added] = range_checks_.try_emplace({line, some});
+Label BlockCompiler::LineCode::lds_range_check(Value line, bool some) const {
+    const auto [check, added] = c_.range_checks_.try_emplace({line, some});
     if (!added) return check->second;
     const Label begin = check->second = a_.newLabel();
-    cold(begin, [this, line, some] {
+    cold(begin, [*this, line, some] {
         const Label out = a_.newLabel(), part = a_.newLabel();
-        line_at_chunk(line, false);
+        c_.line_at_chunk(line, false);
         lds_bound(x86::ecx, some ? part : out);
         a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
         a_.add(x86::rcx, x86::rax);  // an address: no carry
@@ -82,7 +82,7 @@ Label BlockCompiler::lds_range_check(Value line, bool some) {
 }
 
 // The low 32 bits.
-void BlockCompiler::load_uniform(const Gp& to, Value v) {
+void BlockCompiler::LineCode::load_uniform(const Gp& to, Value v) const {
     if (is_const(v))
         a_.mov(to, static_cast<uint32_t>(inst(v).imm));
     else
@@ -91,7 +91,7 @@ void BlockCompiler::load_uniform(const Gp& to, Value v) {
 
 // Jumps unless so many bytes from the LDS address in eax on are in range, without wrapping. Changes
 // edx.
-void BlockCompiler::lds_bound(const Operand& bytes, Label out_of_range) {
+void BlockCompiler::LineCode::lds_bound(const Operand& bytes, Label out_of_range) const {
     a_.mov(x86::edx, wave_field(offsetof(Wave, lds_size), 4));
     a_.emit(X::kIdSub, x86::edx, bytes);
     a_.jb(out_of_range);
@@ -101,8 +101,8 @@ void BlockCompiler::lds_bound(const Operand& bytes, Label out_of_range) {
 
 // Lines that the region is the first to use: where their elements are is found out once, for all
 // chunks.
-void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
-    for (uint32_t n = 0; n < count && placed_lines_.size() < most_placed_lines; ++n) {
+void BlockCompiler::LineCode::place_lines(const Value* begin, uint32_t count) const {
+    for (uint32_t n = 0; n < count && c_.placed_lines_.size() < most_placed_lines; ++n) {
         const ir::Inst& x = inst(begin[n]);
         const ir::Class cls = ir::op_info(x.op).cls;
         if (cls != ir::Class::LaneLoad && cls != ir::Class::LaneStore) continue;
@@ -112,21 +112,21 @@ void BlockCompiler::place_lines(const Value* begin, uint32_t count) {
         p.line = ir::address_of(x);
         if (inst(p.line).op != Op::Line32 || pointer_of(x)) continue;
         if (!lds) p.base = has_many_bases(context(), x) ? any_base : x.args[0];
-        if (!placed_line(p.base, p.line) && place_line(p)) placed_lines_.push_back(p);
+        if (!placed_line(p.base, p.line) && place_line(p)) c_.placed_lines_.push_back(p);
         if (lds || !is_masked(options_.address_mode)) continue;
         const PlacedLine* const placed = placed_line(x.args[0], p.line);
         if ((placed && placed->base != any_base) || placed_line(x.args[0], no_value)) continue;
         PlacedLine base;
         base.base = x.args[0];
-        base.slot = extra_slots_++;
+        base.slot = c_.extra_slots_++;
         global_base(x86::rax, base.base);
         a_.mov(home_mem({Home::Slot, base.slot}), x86::rax);
-        placed_lines_.push_back(base);
+        c_.placed_lines_.push_back(base);
     }
-    failed_ |= extra_slots_ > slot_count;
+    c_.failed_ |= c_.extra_slots_ > slot_count;
 }
 
-bool BlockCompiler::place_line(PlacedLine& p) {
+bool BlockCompiler::LineCode::place_line(PlacedLine& p) const {
     const ir::Inst& l = inst(p.line);
     const bool lds = p.base == no_value, any = p.base == any_base, fixed_step = is_const(l.args[1]);
     const auto stride = static_cast<uint32_t>(l.imm), width = static_cast<uint32_t>(l.aux);
@@ -151,7 +151,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     } else {
         if (width < chunk_lanes() || (lds && !fixed_step && !p.within)) return false;
         last = uint64_t{stride} * (width - 1) + step * (machine::lanes / width - 1);
-        p.row = schedule_.temp_row_count() + kept_rows_;
+        p.row = schedule_.temp_row_count() + c_.kept_rows_;
         if (last > (lds ? 0x10000 : 0x7fffffff) || p.row >= temp_rows) return false;
     }
     const Label out = a_.newLabel(), done = a_.newLabel();
@@ -167,18 +167,18 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     if (scale) {
         a_.add(x86::rax, 256 << *scale);
         a_.bind(done);
-        p.slot = extra_slots_++;
+        p.slot = c_.extra_slots_++;
         a_.mov(home_mem({Home::Slot, p.slot}), x86::rax);
         if (!p.within)
-            cold(out, [this, done] {
+            cold(out, [*this, done] {
                 a_.xor_(x86::eax, x86::eax);
                 a_.jmp(done);
             });
         return true;
     }
-    ++kept_rows_;
+    ++c_.kept_rows_;
     if (!fixed_step) a_.mov(x86::edx, home_mem(schedule_.uniform_home(l.args[1])));
-    auto at_chunk = [this, row = p.row](uint32_t lane) {
+    auto at_chunk = [*this, row = p.row](uint32_t lane) {
         return frame_field(offsetof(Frame, temps) + row * 256 + lane * 4, 8);
     };
     for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes()) {
@@ -190,7 +190,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
     }
     a_.bind(done);
     if (lds && !p.within)
-        cold(out, [this, done, at_chunk] {
+        cold(out, [*this, done, at_chunk] {
             for (uint32_t lane = 0; lane < machine::lanes; lane += chunk_lanes())
                 a_.mov(at_chunk(lane), 0);
             a_.jmp(done);
@@ -199,7 +199,7 @@ bool BlockCompiler::place_line(PlacedLine& p) {
 }
 
 // Uniform base of a global access, as the host sees it.
-void BlockCompiler::global_base(const Gp& to, Value base) {
+void BlockCompiler::LineCode::global_base(const Gp& to, Value base) const {
     if (const PlacedLine* const p = placed_line(base, no_value)) {
         a_.mov(to, home_mem({Home::Slot, p->slot}));
         return;
@@ -208,14 +208,16 @@ void BlockCompiler::global_base(const Gp& to, Value base) {
     if (is_masked(options_.address_mode)) emit_reach(a_, to);
 }
 
-const BlockCompiler::PlacedLine* BlockCompiler::placed_line(Value base, Value line) const {
-    const auto p = std::ranges::find_if(placed_lines_, [&](const PlacedLine& x) {
+const BlockCompiler::PlacedLine* BlockCompiler::LineCode::placed_line(Value base,
+                                                                      Value line) const {
+    const auto p = std::ranges::find_if(c_.placed_lines_, [&](const PlacedLine& x) {
         return x.line == line && (x.base == base || (x.base == any_base && base != no_value));
     });
-    return p == placed_lines_.end() ? nullptr : &*p;
+    return p == c_.placed_lines_.end() ? nullptr : &*p;
 }
 
-const BlockCompiler::PlacedLine* BlockCompiler::placed_line(const LaneAccess& m, Value line) const {
+const BlockCompiler::PlacedLine* BlockCompiler::LineCode::placed_line(const LaneAccess& m,
+                                                                      Value line) const {
     const bool lds = m.space == lds_space;
     const Value base = lds ? no_value : inst(m.v).args[0];
     const PlacedLine* const p = placed_line(base, line);
@@ -225,8 +227,9 @@ const BlockCompiler::PlacedLine* BlockCompiler::placed_line(const LaneAccess& m,
 }
 
 // m.address = host address of the chunk's first element. Jumps where it is not known.
-void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Label unknown) {
-    a_.mov(m.address, p.row == no_row ? home_mem({Home::Slot, p.slot}) : temp(p.row));
+void BlockCompiler::LineCode::placed_address(const LaneAccess& m, const PlacedLine& p,
+                                             Label unknown) const {
+    a_.mov(m.address, p.row == no_row ? home_mem({Home::Slot, p.slot}) : c_.temp(p.row));
     if (p.base == any_base) a_.add(m.address, m.base);
     if (p.base == no_value && !p.within) {
         a_.test(m.address, m.address);
@@ -240,9 +243,9 @@ void BlockCompiler::placed_address(const LaneAccess& m, const PlacedLine& p, Lab
 }
 
 // Bases of lines that move on with the chunks, in registers that the region leaves.
-void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
+void BlockCompiler::LineCode::choose_pointers(const Value* begin, uint32_t count) const {
     constexpr uint32_t furthest = 1 << 20;
-    pointers_.clear();
+    c_.pointers_.clear();
     bool others = false;  // accesses that may keep something in registers
     for (uint32_t n = 0; n < count; ++n) {
         const ir::Inst& x = inst(begin[n]);
@@ -253,30 +256,31 @@ void BlockCompiler::choose_pointers(const Value* begin, uint32_t count) {
         if (is_plain_line(context(), x)) step = even_step(context(), inst(ir::address_of(x)));
         const bool fits = step && *step <= furthest;
         others |= !fits;
-        if (fits && !pointer_of(x)) pointers_.push_back({base_of_line(context(), x), *step, {}});
+        if (fits && !pointer_of(x)) c_.pointers_.push_back({base_of_line(context(), x), *step, {}});
     }
-    const size_t used = collectors_.size(), free = std::size(region_registers) - used,
+    const size_t used = c_.collectors_.size(), free = std::size(region_registers) - used,
                  left = free - (others ? 2 : 0);
-    if (pointers_.size() > left) pointers_.resize(left);
-    for (size_t i = 0; i < pointers_.size(); ++i) {
-        const Gp reg = pointers_[i].reg = region_registers[used + i];
-        const Value base = pointers_[i].base;
+    if (c_.pointers_.size() > left) c_.pointers_.resize(left);
+    for (size_t i = 0; i < c_.pointers_.size(); ++i) {
+        const Gp reg = c_.pointers_[i].reg = region_registers[used + i];
+        const Value base = c_.pointers_[i].base;
         if (block_->type(base) == ir::Type::U64) {
             global_base(reg, base);
-            if (repeats_plainly() && steady_sites_ < Frame::most_steady) look_ahead(pointers_[i]);
+            if (RowCode(c_).repeats_plainly() && c_.steady_sites_ < Frame::most_steady)
+                look_ahead(c_.pointers_[i]);
             continue;
         }
         load_uniform(reg.r32(), base);
         a_.add(reg, wave_field(offsetof(Wave, lds), 8));
     }
-    facts_limit_ = std::max<size_t>(1, (free - pointers_.size()) / 2);
+    c_.facts_limit_ = std::max<size_t>(1, (free - c_.pointers_.size()) / 2);
 }
 
 // The line that most accesses with bases of their own share, if registers are left.
-void BlockCompiler::choose_chunk_offset(const Value* begin, uint32_t count) {
+void BlockCompiler::LineCode::choose_chunk_offset(const Value* begin, uint32_t count) const {
     constexpr uint32_t least = 3;
-    const size_t used = collectors_.size() + pointers_.size();
-    if (std::size(region_registers) < used + 4 || loop_.by_chunks) return;
+    const size_t used = c_.collectors_.size() + c_.pointers_.size();
+    if (std::size(region_registers) < used + 4 || c_.loop_.by_chunks) return;
     std::map<uint32_t, uint32_t> accesses;  // by row
     Value line = no_value;
     uint32_t most = least - 1;
@@ -291,35 +295,36 @@ void BlockCompiler::choose_chunk_offset(const Value* begin, uint32_t count) {
     if (line == no_value) return;
     ChunkOffset offset{
         placed_line(any_base, line)->row, region_registers[used], region_registers[used + 1], {}};
-    if (const auto rows = rows_ahead_.find(row_step(any_base, line)); rows != rows_ahead_.end())
+    if (const auto rows = c_.rows_ahead_.find(PrefetchCode(c_).row_step(any_base, line));
+        rows != c_.rows_ahead_.end())
         offset.distance = rows->second;
-    chunk_offset_ = offset;
-    facts_limit_ = std::max<size_t>(1, (std::size(region_registers) - used - 2) / 2);
+    c_.chunk_offset_ = offset;
+    c_.facts_limit_ = std::max<size_t>(1, (std::size(region_registers) - used - 2) / 2);
 }
 
-void BlockCompiler::load_chunk_offset() {
-    if (!chunk_offset_) return;
-    const auto& [row, at, ahead, distance] = *chunk_offset_;
-    a_.mov(at, temp(row));
+void BlockCompiler::LineCode::load_chunk_offset() const {
+    if (!c_.chunk_offset_) return;
+    const auto& [row, at, ahead, distance] = *c_.chunk_offset_;
+    a_.mov(at, c_.temp(row));
     if (!distance) return;
     a_.mov(ahead, home_mem({Home::Slot, *distance}));
     a_.add(ahead, at);
 }
 
 // Whether the access knows LaneAccess::index.
-bool BlockCompiler::is_indexed(const LaneAccess& m, Value line) const {
+bool BlockCompiler::LineCode::is_indexed(const LaneAccess& m, Value line) const {
     const PlacedLine* const p = placed_line(m, line);
-    return chunk_offset_ && p && p->row == chunk_offset_->row && !tile_steps_.contains(m.v) &&
-           m.dwords_only() &&
+    return c_.chunk_offset_ && p && p->row == c_.chunk_offset_->row &&
+           !c_.tile_steps_.contains(m.v) && m.dwords_only() &&
            (m.transfer == Transfer::Consecutive || m.transfer == Transfer::Sliding);
 }
 
 // For prefetch_iterations(): where the pointer is now, and was in the iteration before.
-void BlockCompiler::look_ahead(Pointer& p) {
-    ++steady_sites_;
-    const Mem last = home_mem({Home::Slot, extra_slots_++}).cloneResized(8);
-    p.ahead = extra_slots_++;
-    failed_ |= extra_slots_ > slot_count;
+void BlockCompiler::LineCode::look_ahead(Pointer& p) const {
+    ++c_.steady_sites_;
+    const Mem last = home_mem({Home::Slot, c_.extra_slots_++}).cloneResized(8);
+    p.ahead = c_.extra_slots_++;
+    c_.failed_ |= c_.extra_slots_ > slot_count;
     a_.mov(x86::rdx, p.reg);
     a_.sub(x86::rdx, last);
     a_.mov(last, p.reg);
@@ -327,23 +332,23 @@ void BlockCompiler::look_ahead(Pointer& p) {
     a_.mov(home_mem({Home::Slot, *p.ahead}), x86::rdx);
 }
 
-const BlockCompiler::Pointer* BlockCompiler::pointer_of(const ir::Inst& access) const {
-    if (pointers_.empty() || !is_plain_line(context(), access)) return nullptr;
+const BlockCompiler::Pointer* BlockCompiler::LineCode::pointer_of(const ir::Inst& access) const {
+    if (c_.pointers_.empty() || !is_plain_line(context(), access)) return nullptr;
     const Value base = base_of_line(context(), access);
     const auto step = even_step(context(), inst(ir::address_of(access)));
     const auto p = std::ranges::find_if(
-        pointers_, [&](const Pointer& x) { return x.base == base && x.step == step; });
-    return p == pointers_.end() ? nullptr : &*p;
+        c_.pointers_, [&](const Pointer& x) { return x.base == base && x.step == step; });
+    return p == c_.pointers_.end() ? nullptr : &*p;
 }
 
-void BlockCompiler::advance_pointers() {
-    for (const Pointer& p : pointers_)
+void BlockCompiler::LineCode::advance_pointers() const {
+    for (const Pointer& p : c_.pointers_)
         if (p.step) a_.add(p.reg, static_cast<int32_t>(p.step * chunk_lanes()));
 }
 
 // The address, for one access or for all that share it; then each of these looks for itself when
 // not all of them are in range.
-void BlockCompiler::lds_line(LaneAccess& m, Value line) {
+void BlockCompiler::LineCode::lds_line(LaneAccess& m, Value line) const {
     const bool one_row = inst(line).aux >= chunk_lanes();
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     const Label in_range = a_.newLabel();
@@ -352,13 +357,13 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
         if (placed) {
             placed_address(m, *placed, m.slow);
         } else {
-            line_at_chunk(line, m.full);
+            c_.line_at_chunk(line, m.full);
             a_.mov(m.address, wave_field(offsetof(Wave, lds), 8));
             a_.add(m.address, x86::rax);
         }
         return;
     }
-    const AddressFacts* const shared = placed ? nullptr : shared_facts(m);
+    const AddressFacts* const shared = placed ? nullptr : AccessCode(c_).shared_facts(m);
     if (placed) {
         placed_address(m, *placed, m.slow);
     } else if (shared) {
@@ -372,14 +377,14 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
     // Windows may reach as far as any access to the line.
     const int64_t furthest = placed && !one_row ? int64_t{placed->end} - m.bytes : m.imm;
     const bool up = static_cast<int32_t>(stride) >= 0, some = up && one_row && !m.full;
-    cold(m.slow, [=, this, looked = placed || shared] {
+    cold(m.slow, [=, *this, looked = placed || shared] {
         const Label outside = a_.newLabel();
         if (!up && looked) {
             lds_line_address(m, line, furthest, outside, false);
             a_.jmp(in_range);
         } else if (looked || some) {
             const uint32_t span = lane_offsets(context(), inst(line))[chunk_lanes() - 1] + m.bytes;
-            if (some) mask_to_frame(m);
+            if (some) AccessCode(c_).mask_to_frame(m);
             a_.mov(x86::ecx, static_cast<uint32_t>(furthest) + span);
             a_.call(lds_range_check(line, some));
             if (m.address == x86::rcx) {
@@ -391,14 +396,15 @@ void BlockCompiler::lds_line(LaneAccess& m, Value line) {
             }
         }
         a_.bind(outside);
-        lds_line_slow(m, line);
-        if (m.second != no_value) lds_line_slow(m.second_access(second_of(context(), m)), line);
-        if (!m.store) rows_as_loaded(m);
+        AccessCode(c_).lds_line_slow(m, line);
+        if (m.second != no_value)
+            AccessCode(c_).lds_line_slow(m.second_access(second_of(context(), m)), line);
+        if (!m.store) RowCode(c_).rows_as_loaded(m);
         a_.jmp(m.done);
     });
 }
 
-void BlockCompiler::memory_line(LaneAccess& m, Value line) {
+void BlockCompiler::LineCode::memory_line(LaneAccess& m, Value line) const {
     const auto stride = static_cast<uint32_t>(inst(line).imm);
     if (m.space == global_space)
         if (const PlacedLine* const base = placed_line(m.base_value, no_value))
@@ -409,14 +415,14 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         lds_line(m, line);
     } else if (has_lane_step(context(), inst(line))) {
         global_base(m.address, m.base_value);
-        if (!m.store && m.full && !loop_.by_chunks) prefetch_next_rows(m, line);
-        find_first_lane(m);
-        load_line(line, m.t, m.full);
-        is_narrow_load(m) ? copy_each(m, m.t) : copy_lanes(m, m.t);
+        if (!m.store && m.full && !c_.loop_.by_chunks) PrefetchCode(c_).prefetch_next_rows(m, line);
+        AccessCode(c_).find_first_lane(m);
+        c_.load_line(line, m.t, m.full);
+        is_narrow_load(m) ? GatherCode(c_).copy_each(m, m.t) : GatherCode(c_).copy_lanes(m, m.t);
         return;
     } else if (is_indexed(m, line)) {
         a_.mov(m.address, m.base);
-        m.index = chunk_offset_->at;
+        m.index = c_.chunk_offset_->at;
     } else if (const PlacedLine* const placed = placed_line(m, line)) {
         placed_address(m, *placed, m.slow);
     } else {
@@ -424,30 +430,30 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
         if (const auto scale = chunk_scale(context(), inst(line))) {
             a_.lea(m.address, x86::ptr(m.address, reg::chunk, *scale, 256 << *scale));
         } else {
-            line_at_chunk(line, m.full);
+            c_.line_at_chunk(line, m.full);
             a_.add(m.address, x86::rax);
         }
     }
     const bool one_row = inst(line).aux >= chunk_lanes();
-    if (const auto step = tile_steps_.find(m.v); step != tile_steps_.end())
-        prefetch_next_tile(m, step->second);
-    else if (one_row && m.space == global_space && stride && !in_plain_loop(m) &&
+    if (const auto step = c_.tile_steps_.find(m.v); step != c_.tile_steps_.end())
+        PrefetchCode(c_).prefetch_next_tile(m, step->second);
+    else if (one_row && m.space == global_space && stride && !RowCode(c_).in_plain_loop(m) &&
              (stride <= m.bytes ? !m.store && !host_fetches(context(), line)
                                 : first_of_tile(context(), m, line)))
-        prefetch_ahead(m, stride, line);
+        PrefetchCode(c_).prefetch_ahead(m, stride, line);
     const auto offsets = [&] { return lane_offsets(context(), inst(line)); };
     switch (m.transfer) {
         case Transfer::Windows:
-            m.store ? store_window(m) : load_window(m);
+            m.store ? RowCode(c_).store_window(m) : RowCode(c_).load_window(m);
             break;
         case Transfer::NarrowRows:
-            memory_rows(m, line);
+            RowCode(c_).memory_rows(m, line);
             break;
         case Transfer::Consecutive:
-            memory_consecutive(m);
+            RowCode(c_).memory_consecutive(m);
             break;
         case Transfer::Streamed:
-            memory_streamed(m);
+            AccessCode(c_).memory_streamed(m);
             break;
         case Transfer::Neighbours:
             for (uint32_t n = 0; n < 2; ++n) {
@@ -457,37 +463,38 @@ void BlockCompiler::memory_line(LaneAccess& m, Value line) {
                 pair.imm += 8 * n;
                 pair.pairs = {m.pairs[n], no_value};
                 std::copy_n(m.data + 2 * n, 2, pair.data);
-                memory_consecutive(pair);
+                RowCode(c_).memory_consecutive(pair);
             }
             break;
         case Transfer::Repeated:
-            m.store ? store_same(m) : load_same(m);
+            m.store ? GatherCode(c_).store_same(m) : GatherCode(c_).load_same(m);
             break;
         case Transfer::Strided:
-            copy_pattern(m, strided);
+            GatherCode(c_).copy_pattern(m, strided);
             break;
         case Transfer::Sliding:
-            copy_pattern(m, sliding);
+            GatherCode(c_).copy_pattern(m, sliding);
             break;
         case Transfer::Quads:
-            m.store ? store_quads(m, offsets()) : load_quads(m, offsets());
+            m.store ? RowCode(c_).store_quads(m, offsets()) : RowCode(c_).load_quads(m, offsets());
             break;
         case Transfer::Triples:
-            m.store ? store_triples(m, offsets()) : load_triples(m, offsets());
+            m.store ? RowCode(c_).store_triples(m, offsets())
+                    : RowCode(c_).load_triples(m, offsets());
             break;
         case Transfer::ByteRow:
-            m.store ? store_bytes(m, *store_byte_row(context(), m, offsets()))
-                    : load_bytes(m, *load_byte_row(context(), m, offsets()));
+            m.store ? GatherCode(c_).store_bytes(m, *store_byte_row(context(), m, offsets()))
+                    : GatherCode(c_).load_bytes(m, *load_byte_row(context(), m, offsets()));
             break;
         case Transfer::ByteLanes:
-            store_byte_lanes(m, offsets());
+            GatherCode(c_).store_byte_lanes(m, offsets());
             break;
         case Transfer::DwordRow:
-            m.store ? store_dwords(m, *dword_row(context(), m, offsets()))
-                    : load_dwords(m, *dword_row(context(), m, offsets()));
+            m.store ? RowCode(c_).store_dwords(m, *dword_row(context(), m, offsets()))
+                    : RowCode(c_).load_dwords(m, *dword_row(context(), m, offsets()));
             break;
         default:  // gathers
-            copy_lanes_of_line(m, line);
+            RowCode(c_).copy_lanes_of_line(m, line);
     }
 }
 

@@ -1,6 +1,6 @@
 // Reciprocal square root, frexp, and what functions give for special arguments. AVX2 treats
 // ordinary arguments inline and whole chunks with others out of line.
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/access_code.h"
 #include "common/fixup.h"
 
 namespace wj::x64 {
@@ -43,8 +43,8 @@ constexpr Fixup exponent_table = Fixup{}
 // the quadratic term, e < 2^-13), that of s = x * y at most half a unit, its rounding another half.
 // The second step works with the exact x * y and gives the correctly rounded result from each of
 // these three starts, for all mantissas and both parities of the exponent (all were tried).
-void BlockCompiler::refine_root(const Vec& x, const Vec& y, const std::array<Vec, 3>& temps,
-                                bool quadratic) {
+void BlockCompiler::MathCode::refine_root(const Vec& x, const Vec& y,
+                                          const std::array<Vec, 3>& temps, bool quadratic) const {
     const auto& [s, h, l] = temps;
     const Operand one = c32(0x3f800000);
     a_.emit(X::kIdVmulps, s, x, y);
@@ -70,8 +70,8 @@ void BlockCompiler::refine_root(const Vec& x, const Vec& y, const std::array<Vec
 
 // Jumps away when a lane of x is zero, infinite or NaN, or negative unless `any_sign`, or denormal
 // unless `denormals`.
-void BlockCompiler::jump_unless_ordinary(const Vec& x, bool any_sign, bool denormals,
-                                         const Label& far) {
+void BlockCompiler::MathCode::jump_unless_ordinary(const Vec& x, bool any_sign, bool denormals,
+                                                   const Label& far) const {
     const Vec t = tmp(), m = tmp();
     const uint32_t least = denormals ? 1 : 0x00800000;
     if (any_sign) a_.emit(X::kIdVpand, t, x, c32(0x7fffffff));
@@ -83,7 +83,7 @@ void BlockCompiler::jump_unless_ordinary(const Vec& x, bool any_sign, bool denor
     a_.jne(far);
 }
 
-void BlockCompiler::root_avx2(const Vec& x, const Vec& y) {
+void BlockCompiler::MathCode::root_avx2(const Vec& x, const Vec& y) const {
     const Label far = a_.newLabel(), done = a_.newLabel();
     // Before the jump: what temporaries held is spilled when they are taken.
     const std::array<Vec, 3> temps{tmp(), tmp(), tmp()};
@@ -92,7 +92,7 @@ void BlockCompiler::root_avx2(const Vec& x, const Vec& y) {
     a_.emit(X::kIdVrsqrtps, y, x);
     refine_root(x, y, temps, true);
     a_.bind(done);
-    cold(far, [this, x, y, one, t, done] {  // as it is defined
+    cold(far, [*this, x, y, one, t, done] {  // as it is defined
         a_.emit(X::kIdVpbroadcastq, one, pool64(0x3ff0000000000000));
         for (int part = 1; part >= 0; --part) {
             a_.emit(X::kIdVextractf128, t.xmm(), x, Imm(part));
@@ -111,7 +111,7 @@ void BlockCompiler::root_avx2(const Vec& x, const Vec& y) {
 
 // d = a0 or the table's answer for x; d holds a0. Classes in the order in which one may overrule
 // another.
-void BlockCompiler::fixup_avx2(const Vec& x, const Vec& d, uint32_t bits) {
+void BlockCompiler::MathCode::fixup_avx2(const Vec& x, const Vec& d, uint32_t bits) const {
     const Fixup table{bits};
     const Label far = a_.newLabel(), done = a_.newLabel();
     const Vec m = tmp(), t = tmp();
@@ -123,7 +123,7 @@ void BlockCompiler::fixup_avx2(const Vec& x, const Vec& d, uint32_t bits) {
         jump_unless_ordinary(x, false, true, far);
     }
     a_.bind(done);
-    cold(far, [this, table, x, d, m, t, done] {
+    cold(far, [*this, table, x, d, m, t, done] {
         auto respond = [&](FloatClass c, const Vec& mask) {
             if (table.of(c) == Response::Keep) return;
             a_.emit(X::kIdVpbroadcastd, t, pool32(value_of(table.of(c))));
@@ -155,7 +155,8 @@ void BlockCompiler::fixup_avx2(const Vec& x, const Vec& d, uint32_t bits) {
 }
 
 // Mantissa or exponent of x, or both; none: an invalid register.
-void BlockCompiler::frexp_avx2(const Vec& x, const Vec& mantissa, const Vec& exponent) {
+void BlockCompiler::MathCode::frexp_avx2(const Vec& x, const Vec& mantissa,
+                                         const Vec& exponent) const {
     const Label far = a_.newLabel(), done = a_.newLabel();
     const Vec c = tmp(), z = tmp(), m = tmp();
     jump_unless_ordinary(x, true, false, far);
@@ -169,7 +170,7 @@ void BlockCompiler::frexp_avx2(const Vec& x, const Vec& mantissa, const Vec& exp
         a_.emit(X::kIdVpsubd, exponent, exponent, c32(126));
     }
     a_.bind(done);
-    cold(far, [=, this] {
+    cold(far, [=, *this] {
         auto broadcast = [&](uint32_t value) { a_.emit(X::kIdVpbroadcastd, c, pool32(value)); };
         for (const Vec& d : {mantissa, exponent}) {
             if (!d.isValid()) continue;
@@ -212,27 +213,27 @@ void BlockCompiler::frexp_avx2(const Vec& x, const Vec& mantissa, const Vec& exp
 }
 
 // Both parts of a number are often wanted: one look at it serves for the two.
-void BlockCompiler::lane_frexp_avx2(Value v) {
+void BlockCompiler::MathCode::lane_frexp_avx2(Value v) const {
     const ir::Inst& i = inst(v);
     const bool mantissa = i.op == Op::FFrexpMant32;
     const Op other_op = mantissa ? Op::FFrexpExp32 : Op::FFrexpMant32;
     Value other = no_value;
-    const Value* const begin = schedule_.begin(position_);
-    const auto count = static_cast<uint32_t>(schedule_.end(position_) - begin);
-    for (uint32_t n = at_ + 1; n < count && other == no_value; ++n)
-        if (!skip_[n] && inst(begin[n]).op == other_op && inst(begin[n]).args[0] == i.args[0])
+    const Value* const begin = schedule_.begin(c_.position_);
+    const auto count = static_cast<uint32_t>(schedule_.end(c_.position_) - begin);
+    for (uint32_t n = c_.at_ + 1; n < count && other == no_value; ++n)
+        if (!c_.skip_[n] && inst(begin[n]).op == other_op && inst(begin[n]).args[0] == i.args[0])
             other = begin[n];
     const Vec x = use(i.args[0]), d = tmp(), e = other == no_value ? Vec() : tmp();
     frexp_avx2(x, mantissa ? d : e, mantissa ? e : d);
-    result(schedule_.unit(v), d);
+    c_.result(schedule_.unit(v), d);
     if (other == no_value) return;
-    result(schedule_.unit(other), e);
-    done_.push_back(other);
+    c_.result(schedule_.unit(other), e);
+    c_.done_.push_back(other);
 }
 
-void BlockCompiler::lane_math(Value v) {
+void BlockCompiler::MathCode::lane_math(Value v) const {
     const ir::Inst& i = inst(v);
-    if (!avx512_ && (i.op == Op::FFrexpMant32 || i.op == Op::FFrexpExp32))
+    if (!c_.avx512_ && (i.op == Op::FFrexpMant32 || i.op == Op::FFrexpExp32))
         return lane_frexp_avx2(v);
     const bool corrects = i.op == Op::FFixup32;
     const Vec r = use(i.args[0]), x = corrects ? use(i.args[1]) : r, d = tmp();
@@ -240,8 +241,8 @@ void BlockCompiler::lane_math(Value v) {
     auto fixup = [&](Fixup f) { a_.emit(X::kIdVfixupimmps, d, x, c32(f.table), Imm(0)); };
     if (corrects) {
         mov(d, r);
-        avx512_ ? fixup({table}) : fixup_avx2(x, d, table);
-    } else if (!avx512_) {
+        c_.avx512_ ? fixup({table}) : fixup_avx2(x, d, table);
+    } else if (!c_.avx512_) {
         root_avx2(x, d);
     } else if (i.op == Op::FRsq32) {
         a_.emit(X::kIdVrsqrt14ps, d, x);
@@ -256,7 +257,7 @@ void BlockCompiler::lane_math(Value v) {
         a_.emit(X::kIdVcvtps2dq, d, d);
         a_.emit(X::kIdVpaddd, d, d, c32(1));
     }
-    result(schedule_.unit(v), d);
+    c_.result(schedule_.unit(v), d);
 }
 
 }  // namespace wj::x64

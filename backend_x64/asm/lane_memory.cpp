@@ -17,10 +17,10 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-void BlockCompiler::lane_memory(Value v) {
-    if (loop_.walking == Walking::Noting) return RowLoopCode(*this).note_lanes(v);
-    if (loop_.walking == Walking::Yes && row_loop_ && row_loop_->windows.of(v))
-        return RowLoopCode(*this).access_window(v);
+void BlockCompiler::AccessCode::lane_memory(Value v) const {
+    if (c_.loop_.walking == Walking::Noting) return RowLoopCode(c_).note_lanes(v);
+    if (c_.loop_.walking == Walking::Yes && c_.row_loop_ && c_.row_loop_->windows.of(v))
+        return RowLoopCode(c_).access_window(v);
     const ir::Inst& i = inst(v);
     const auto& a = i.args;
     LaneAccess m(plan_access(context(), v, site_of(v)));
@@ -36,12 +36,12 @@ void BlockCompiler::lane_memory(Value v) {
     const Value uniform = inst(addr).op == Op::Splat32 ? inst(addr).args[0] : no_value;
     const bool buffer = m.space == buffer_space;
     if (m.walk >= 0) {
-        m.walk_chunk = loop_.chunk;
-        m.learned_from = loop_.walking == Walking::Learning &&
-                         loop_plan_.walks.walks[static_cast<size_t>(m.walk)].first == v;
+        m.walk_chunk = c_.loop_.chunk;
+        m.learned_from = c_.loop_.walking == Walking::Learning &&
+                         c_.loop_plan_.walks.walks[static_cast<size_t>(m.walk)].first == v;
     }
     const bool all_lanes_walk =
-        m.walk >= 0 && loop_plan_.walks.walks[static_cast<size_t>(m.walk)].all_lanes;
+        m.walk >= 0 && c_.loop_plan_.walks.walks[static_cast<size_t>(m.walk)].all_lanes;
     const bool at_line = m.shape.kind == Shape::Line, walks = m.transfer == Transfer::Walking;
     if ((buffer && uniform != no_value) || at_line || walks)
         m.lo = tmp();  // not often needed
@@ -55,7 +55,7 @@ void BlockCompiler::lane_memory(Value v) {
             m.data[d] = m.of_pairs() ? use(m.pairs[0], d) : use(a[4 + d]);
     if (m.second != no_value) {
         m.data[1] = use(inst(m.second).args[4]);
-        done_.push_back(m.second);
+        c_.done_.push_back(m.second);
     }
     m.t = tmp();
     m.t2 = tmp();
@@ -66,43 +66,43 @@ void BlockCompiler::lane_memory(Value v) {
                            : gathers64(m) || m.rows_ahead ? std::max(2u, m.dwords)
                                                           : m.dwords;
     for (uint32_t d = 0; d < parts; ++d) m.z[d] = tmp();
-    if (avx512_) m.tk = tmp_k();
-    if (!avx512_ && !m.full) m.first = tmp();
+    if (c_.avx512_) m.tk = tmp_k();
+    if (!c_.avx512_ && !m.full) m.first = tmp();
     if (!m.store) {
         for (uint32_t d = 0; d < m.dwords; ++d) {
             const Unit u = loaded_unit(context(), m, d);
-            m.data[d] = dead(u) ? tmp() : def(u);
+            m.data[d] = c_.dead(u) ? tmp() : def(u);
         }
     }
 
     if (m.learned_from && all_lanes_walk) {
-        WalkCode(*this).learn_all_lanes(m);
+        WalkCode(c_).learn_all_lanes(m);
         m.learned_from = false;
     }
-    m.may_be_off = walks && all_lanes_walk && asks_for_whole_masks(m);
-    if (!m.may_be_off && mask != some_mask_) skip_inactive_chunk(m);
+    m.may_be_off = walks && all_lanes_walk && RowCode(c_).asks_for_whole_masks(m);
+    if (!m.may_be_off && mask != c_.some_mask_) skip_inactive_chunk(m);
     if (at_line) {
-        memory_line(m, addr);
+        LineCode(c_).memory_line(m, addr);
     } else {
         switch (m.transfer) {
             case Transfer::Broadcast:
                 memory_broadcast(m, inst(addr).args[0]);
                 break;
             case Transfer::Walking:
-                WalkCode(*this).access(m);
+                WalkCode(c_).access(m);
                 break;
             case Transfer::Table:
-                memory_table(m);
+                GatherCode(c_).memory_table(m);
                 break;
             case Transfer::BufferRange:
-                memory_buffer(m, uniform);
+                ScratchCode(c_).memory_buffer(m, uniform);
                 break;
             case Transfer::PrivateRow:
-                memory_scratch_row(m, uniform);
+                ScratchCode(c_).memory_scratch_row(m, uniform);
                 break;
             case Transfer::PrivateLanes:
-                memory_scratch(m, m.slow);
-                cold(m.slow, [this, m] {
+                ScratchCode(c_).memory_scratch(m, m.slow);
+                cold(m.slow, [*this, m] {
                     memory_slow(m);
                     a_.jmp(m.done);
                 });
@@ -120,29 +120,31 @@ void BlockCompiler::lane_memory(Value v) {
     if (m.store) return;
     for (uint32_t d = 0; d < m.dwords; ++d) {
         const Unit u = loaded_unit(context(), m, d);
-        if (!dead(u)) define_done(u);
-        if (m.is_tile() && m.tile[d] != v) done_.push_back(m.tile[d]);
+        if (!c_.dead(u)) define_done(u);
+        if (m.is_tile() && m.tile[d] != v) c_.done_.push_back(m.tile[d]);
     }
     for (Value pair : m.pairs)
-        if (pair != no_value) done_.push_back(pair);
+        if (pair != no_value) c_.done_.push_back(pair);
 }
 
-AccessSite BlockCompiler::site_of(Value v) const {
+AccessSite BlockCompiler::AccessCode::site_of(Value v) const {
     AccessSite site;
     site.full = is_full(ir::mask_of(inst(v)));
-    site.in_loop = loop_.by_chunks;
-    site.learns = loop_.walking == Walking::Learning && loop_.lean && !loop_plan_.divergent;
-    site.walks = loop_.walking == Walking::Yes;
-    if (loop_.walking != Walking::No) site.loop_walks = &loop_plan_.walks;
-    site.row_walks = loop_plan_.row_walks;
-    site.behind = {schedule_.begin(position_) + at_ + 1, schedule_.end(position_)};
+    site.in_loop = c_.loop_.by_chunks;
+    site.learns =
+        c_.loop_.walking == Walking::Learning && c_.loop_.lean && !c_.loop_plan_.divergent;
+    site.walks = c_.loop_.walking == Walking::Yes;
+    if (c_.loop_.walking != Walking::No) site.loop_walks = &c_.loop_plan_.walks;
+    site.row_walks = c_.loop_plan_.row_walks;
+    site.behind = {schedule_.begin(c_.position_) + c_.at_ + 1, schedule_.end(c_.position_)};
     if (space_of(inst(v).op) == lds_space)
-        if (const PlacedLine* const line = placed_line(no_value, ir::address_of(inst(v))))
+        if (const PlacedLine* const line =
+                LineCode(c_).placed_line(no_value, ir::address_of(inst(v))))
             site.line_end = line->end;
     return site;
 }
 
-void BlockCompiler::use_address(LaneAccess& m, Value addr) {
+void BlockCompiler::AccessCode::use_address(LaneAccess& m, Value addr) const {
     if (!m.wide) {
         m.lo = use(addr);
     } else if (schedule_.split(addr)) {
@@ -152,14 +154,14 @@ void BlockCompiler::use_address(LaneAccess& m, Value addr) {
         const Vec x = use(addr, 0), y = use(addr, 1);
         m.lo = tmp();
         m.hi = tmp();
-        join64(m.lo, x, y, false);
-        join64(m.hi, x, y, true);
+        c_.join64(m.lo, x, y, false);
+        c_.join64(m.hi, x, y, true);
     }
 }
 
-void BlockCompiler::use_mask(LaneAccess& m, Value mask) {
+void BlockCompiler::AccessCode::use_mask(LaneAccess& m, Value mask) const {
     if (m.full) return;
-    if (avx512_)
+    if (c_.avx512_)
         m.mask_k = use_k(mask);
     else
         m.mask_v = use(mask);
@@ -168,7 +170,7 @@ void BlockCompiler::use_mask(LaneAccess& m, Value mask) {
 // A chunk without active lanes touches nothing; the tests of its addresses would take leftovers for
 // an address. What is computed from leftovers nobody wants, but denormals among them take Intel's
 // processors 150 cycles each time: there loads have zeros.
-void BlockCompiler::skip_inactive_chunk(const LaneAccess& m) {
+void BlockCompiler::AccessCode::skip_inactive_chunk(const LaneAccess& m) const {
     if (m.full) return;
     const bool loads = ir::op_info(inst(m.v).op).cls == ir::Class::LaneLoad;
     if (loads && !m.learned_from && feeds_floats(context(), m.v))
@@ -176,30 +178,30 @@ void BlockCompiler::skip_inactive_chunk(const LaneAccess& m) {
             const Vec x = m.data[d].xmm();
             a_.emit(x.id() < 16 ? X::kIdVpxor : X::kIdVpxord, x, x, x);
         }
-    if (avx512_)
+    if (c_.avx512_)
         a_.kortestw(m.mask_k, m.mask_k);
     else
         a_.emit(X::kIdVptest, m.mask_v, m.mask_v);
     if (m.learned_from)
-        WalkCode(*this).learn_no_lanes(m);
+        WalkCode(c_).learn_no_lanes(m);
     else
         a_.jz(m.done);
 }
 
 // A load from an address that is known to be the same in all lanes.
-void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
+void BlockCompiler::AccessCode::memory_broadcast(LaneAccess m, Value uniform) const {
     const Home& home = schedule_.uniform_home(uniform);
-    const Gp address = gp(0, wide(uniform));
+    const Gp address = c_.gp(0, c_.wide(uniform));
     if (is_const(uniform))
         a_.mov(address,
-               wide(uniform) ? inst(uniform).imm : static_cast<uint32_t>(inst(uniform).imm));
+               c_.wide(uniform) ? inst(uniform).imm : static_cast<uint32_t>(inst(uniform).imm));
     else
         a_.mov(address, home_mem(home));
     if (m.space == lds_space) {
-        lds_bound(Imm(static_cast<uint32_t>(m.imm) + m.bytes), m.slow);
+        LineCode(c_).lds_bound(Imm(static_cast<uint32_t>(m.imm) + m.bytes), m.slow);
         a_.add(x86::rax, wave_field(offsetof(Wave, lds), 8));
         m.lo = m.z[0];
-        cold(m.slow, [this, m, uniform, home] {
+        cold(m.slow, [*this, m, uniform, home] {
             // Out of range for all lanes; the general path knows what that means.
             a_.emit(X::kIdVbroadcastss, m.lo,
                     is_const(uniform) ? pool32(static_cast<uint32_t>(inst(uniform).imm))
@@ -218,22 +220,22 @@ void BlockCompiler::memory_broadcast(LaneAccess m, Value uniform) {
     }
     a_.bind(m.gather);
     m.address = x86::rax;
-    load_same(m);
+    GatherCode(c_).load_same(m);
 }
 
-void BlockCompiler::memory_streamed(LaneAccess m) {
+void BlockCompiler::AccessCode::memory_streamed(LaneAccess m) const {
     const Label cached = a_.newLabel();
-    if (m.dwords > 1) interleave(m);
+    if (m.dwords > 1) RowCode(c_).interleave(m);
     if (m.imm) {
         a_.lea(x86::rcx, x86::ptr(m.address, static_cast<int32_t>(m.imm)));
         m.address = x86::rcx;
     }
     a_.test(frame_field(offsetof(Frame, not_streamed), 8), m.address);
     a_.jnz(cached);
-    auto part = [=, this](uint32_t p) {
+    auto part = [=, *this](uint32_t p) {
         return x86::ptr(m.address, static_cast<int32_t>(p * width()));
     };
-    cold(cached, [=, this] {
+    cold(cached, [=, *this] {
         for (uint32_t p = 0; p < m.dwords; ++p) movu(part(p), m.parts()[p]);
         a_.jmp(m.done);
     });
@@ -245,13 +247,13 @@ void BlockCompiler::memory_streamed(LaneAccess m) {
 
 // The only operation of its region: a store that may be a column's, with everything in rows of
 // memory.
-bool BlockCompiler::may_store_column(Value v) {
+bool BlockCompiler::AccessCode::may_store_column(Value v) const {
     return may_be_column(context(), v) && std::ranges::all_of(column_rows(v), [](const Source& s) {
                return s.kind == Source::Full;
            });
 }
 
-std::array<BlockCompiler::Source, 3> BlockCompiler::column_rows(Value v) {
+std::array<BlockCompiler::Source, 3> BlockCompiler::AccessCode::column_rows(Value v) const {
     const ir::Inst& i = inst(v);
     const Value address = ir::address_of(i);
     const Source data = source(schedule_.unit(i.args[4]));
@@ -265,7 +267,7 @@ std::array<BlockCompiler::Source, 3> BlockCompiler::column_rows(Value v) {
     return {source(schedule_.unit(halves[0])), source(schedule_.unit(halves[1])), data};
 }
 
-void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
+void BlockCompiler::AccessCode::column_store(Value v, Label otherwise, Label done) const {
     const ir::Inst& i = inst(v);
     ColumnStore store;
     store.pc = block_->guest_pcs[i.guest];
@@ -276,7 +278,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     // Where code lies in its page stays the same, wherever it is loaded.
     store.site = static_cast<uint16_t>(store.pc / 4 % sizeof(Frame::columns_wait));
     store.last = is_last_access(*block_, v);
-    store.wide = avx512_;
+    store.wide = c_.avx512_;
     take(options_.decisions, Mechanism::Columns, v);
     const auto rows = column_rows(v);
     const bool has_base = ir::has_scalar_base(i.op);
@@ -284,9 +286,9 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
     const Label attempt = a_.newLabel();
     a_.sub(frame_field(offsetof(Frame, columns_wait) + store.site, 1), 1);
     a_.jb(attempt);
-    cold(attempt, [=, this] {
-        const uint32_t at = pool_bytes(&store, sizeof store, 8);
-        relocate(at + offsetof(ColumnStore, pc), Relocation::Kind::Code, store.pc);
+    cold(attempt, [=, *this] {
+        const uint32_t at = c_.pool_bytes(&store, sizeof store, 8);
+        c_.relocate(at + offsetof(ColumnStore, pc), Relocation::Kind::Code, store.pc);
         if (has_base)
             a_.mov(x86::rax, base);
         else
@@ -297,7 +299,7 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
         for (size_t r = 0; r < rows.size(); ++r) a_.lea(to[r], rows[r].mem);
         a_.lea(x86::rdi, x86::ptr(reg::wave, in_wave(0)));
         a_.lea(x86::rsi, frame_field(0));
-        a_.lea(x86::rdx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+        a_.lea(x86::rdx, x86::ptr(c_.pool_label_, static_cast<int32_t>(at)));
         a_.vzeroupper();
         a_.call(frame_field(offsetof(Frame, column_stub), 8));
         a_.test(x86::al, x86::al);
@@ -308,13 +310,13 @@ void BlockCompiler::column_store(Value v, Label otherwise, Label done) {
 
 // Goes on with a column that is held, but for its last row. rax: address of the first lane's column
 // without the store's offset.
-void BlockCompiler::add_to_held(const ColumnStore& store, uint32_t at,
-                                const std::array<Source, 3>& rows, Label done) {
+void BlockCompiler::AccessCode::add_to_held(const ColumnStore& store, uint32_t at,
+                                            const std::array<Source, 3>& rows, Label done) const {
     const auto held = [&](size_t field, uint32_t size = 8) {
         return frame_field(offsetof(Frame, held) + field, size);
     };
     const Label otherwise = a_.newLabel();
-    a_.lea(x86::rcx, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+    a_.lea(x86::rcx, x86::ptr(c_.pool_label_, static_cast<int32_t>(at)));
     a_.cmp(held(offsetof(HeldColumns, store)), x86::rcx);
     a_.jne(otherwise);
     a_.lea(x86::rcx, x86::ptr(x86::rax, static_cast<int32_t>(store.offset)));
@@ -346,7 +348,7 @@ void BlockCompiler::add_to_held(const ColumnStore& store, uint32_t at,
 // ---- lane by lane
 // ----------------------------------------------------------------------------------------
 
-MemoryOp BlockCompiler::memory_op(const LaneAccess& m) const {
+MemoryOp BlockCompiler::AccessCode::memory_op(const LaneAccess& m) const {
     MemoryOp op;
     op.pc = block_->guest_pcs[inst(m.v).guest];
     op.offset = m.imm - m.added;
@@ -362,13 +364,13 @@ MemoryOp BlockCompiler::memory_op(const LaneAccess& m) const {
     if (m.full)
         op.flags |= all_lanes;
     else
-        op.registers.mask = static_cast<uint8_t>(avx512_ ? m.mask_k.id() : m.mask_v.id());
+        op.registers.mask = static_cast<uint8_t>(c_.avx512_ ? m.mask_k.id() : m.mask_v.id());
     for (uint32_t d = 0; d < m.dwords; ++d)
         op.registers.data[d] = static_cast<uint8_t>(m.data[d].id());
     return op;
 }
 
-void BlockCompiler::memory_slow(LaneAccess m) {
+void BlockCompiler::AccessCode::memory_slow(LaneAccess m) const {
     if (m.added) {
         a_.mov(x86::eax, m.added);
         a_.vmovd(m.t.xmm(), x86::eax);
@@ -389,13 +391,13 @@ void BlockCompiler::memory_slow(LaneAccess m) {
 }
 
 // The same for an address in the LDS that is a line: C++ knows where it begins.
-void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
+void BlockCompiler::AccessCode::lds_line_slow(const LaneAccess& m, Value line) const {
     LineOp op;
     static_cast<MemoryOp&>(op) = memory_op(m);
     op.flags |= of_line | no_upper_halves;
     op.offset = m.imm;
     const ir::Inst& i = inst(line);
-    auto place = [this](Value v, uint32_t& value) {
+    auto place = [*this](Value v, uint32_t& value) {
         value = static_cast<uint32_t>(inst(v).imm);
         if (is_const(v)) return LineOp::Constant;
         const Home& home = schedule_.uniform_home(v);
@@ -411,8 +413,8 @@ void BlockCompiler::lds_line_slow(const LaneAccess& m, Value line) {
 }
 
 // Changes eax.
-void BlockCompiler::mask_to_frame(const LaneAccess& m) {
-    if (avx512_) {
+void BlockCompiler::AccessCode::mask_to_frame(const LaneAccess& m) const {
+    if (c_.avx512_) {
         a_.kmovw(frame_field(offsetof(Frame, mask)), m.mask_k);
     } else {
         a_.vmovmskps(x86::eax, m.mask_v.ymm());
@@ -421,10 +423,10 @@ void BlockCompiler::mask_to_frame(const LaneAccess& m) {
 }
 
 // size: of the operation that `op` is the beginning of.
-void BlockCompiler::call_memory_op(const MemoryOp& op, uint32_t size) {
-    const uint32_t at = pool_bytes(&op, size, 8);
-    relocate(at + offsetof(MemoryOp, pc), Relocation::Kind::Code, op.pc);
-    a_.lea(x86::rax, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+void BlockCompiler::AccessCode::call_memory_op(const MemoryOp& op, uint32_t size) const {
+    const uint32_t at = c_.pool_bytes(&op, size, 8);
+    c_.relocate(at + offsetof(MemoryOp, pc), Relocation::Kind::Code, op.pc);
+    a_.lea(x86::rax, x86::ptr(c_.pool_label_, static_cast<int32_t>(at)));
     a_.call(frame_field(offsetof(Frame, memory_stub), 8));
 }
 

@@ -267,7 +267,7 @@ void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
     line_at_chunk(v, always);
     if (has_row_step(context(), inst(v))) {
         // Two rows, or four where broadcasts are operands.
-        load_row_offsets(v, d);
+        RowCode(*this).load_row_offsets(v, d);
         if (avx512_) {
             const Mem first = x86::ptr(reg::frame, in_frame(offsetof(Frame, first_in_line)), 4);
             a_.mov(first, x86::eax);
@@ -281,14 +281,16 @@ void BlockCompiler::load_line(Value v, const Vec& d, bool always) {
             a_.emit(X::kIdVpunpckldq, d, d, d);
             a_.emit(X::kIdVpermq, d, d, asmjit::Imm(0x50));
             if (stride)
-                a_.emit(X::kIdVpaddd, d, d, pool_table(lane_offsets(stride, 0, width).data()));
+                a_.emit(X::kIdVpaddd, d, d,
+                        RowCode(*this).pool_table(lane_offsets(stride, 0, width).data()));
         }
         return;
     }
     a_.vmovd(d.xmm(), x86::eax);
     a_.emit(X::kIdVpbroadcastd, d, d.xmm());
     const LaneOffsets lanes = lane_offsets(context(), inst(v));
-    if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, d, d, pool_table(lanes.data()));
+    if (lanes != LaneOffsets{})
+        a_.emit(X::kIdVpaddd, d, d, RowCode(*this).pool_table(lanes.data()));
 }
 
 // eax = the line's value in the chunk's first lane. Changes edx.
@@ -570,7 +572,7 @@ void BlockCompiler::define_done(Unit u) {
     } else if (home.kind == Home::Temp) {
         const Value p = schedule_.producer(u);
         if (schedule_.repeats(p))
-            store_repeats(home.index, vec(s.reg), p);
+            AcrossCode(*this).store_repeats(home.index, vec(s.reg), p);
         else
             movu(temp(home.index), vec(s.reg));
         s.stored = true;

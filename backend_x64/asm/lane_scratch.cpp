@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 #include "ir/buffer.h"
 
 namespace wj::x64 {
@@ -13,14 +13,14 @@ using machine::Wave;
 namespace x86 = asmjit::x86;
 
 // Loads or stores one row of the arena per dword, at rax + lanes of a wave * offset.
-void BlockCompiler::scratch_rows(const LaneAccess& m, uint32_t offset) {
+void BlockCompiler::ScratchCode::scratch_rows(const LaneAccess& m, uint32_t offset) const {
     const uint32_t lanes = block_->wave_size;
     for (uint32_t d = 0; d < m.dwords; ++d) {
         const Mem row = x86::ptr(x86::rax, reg::chunk, 0,
                                  static_cast<int32_t>(256 + d * 4 * lanes + lanes * offset));
         if (!m.store) {
             movu(m.data[d], row);  // inactive lanes exist as well
-        } else if (m.full || avx512_) {
+        } else if (m.full || c_.avx512_) {
             if (!m.full) k(m.mask_k);
             movu(row, m.data[d]);
         } else {
@@ -31,7 +31,7 @@ void BlockCompiler::scratch_rows(const LaneAccess& m, uint32_t offset) {
 
 // rax: a private byte offset, the same in all lanes -> its row, if `bytes` bytes of each lane are
 // in range.
-void BlockCompiler::scratch_row_at(uint32_t bytes, Label otherwise) {
+void BlockCompiler::ScratchCode::scratch_row_at(uint32_t bytes, Label otherwise) const {
     a_.mov(x86::edx, wave_field(offsetof(Wave, scratch_bytes), 4));
     a_.sub(x86::rdx, static_cast<int32_t>(bytes));
     a_.js(otherwise);
@@ -44,29 +44,29 @@ void BlockCompiler::scratch_row_at(uint32_t bytes, Label otherwise) {
 }
 
 // The dwords at private byte offset rax.
-void BlockCompiler::scratch_uniform(const LaneAccess& m, Label otherwise) {
+void BlockCompiler::ScratchCode::scratch_uniform(const LaneAccess& m, Label otherwise) const {
     scratch_row_at(m.bytes, otherwise);
     scratch_rows(m);
 }
 
 // Looks once for all accesses of the block whether they are in range.
-void BlockCompiler::place_scratch(const Value* begin, uint32_t count) {
+void BlockCompiler::ScratchCode::place_scratch(const Value* begin, uint32_t count) const {
     for (uint32_t n = 0; n < count; ++n) {
         const auto place = private_place(context(), inst(begin[n]));
-        if (!place || std::ranges::find(placed_scratch_, place->base, &PlacedScratch::base) !=
-                          placed_scratch_.end())
+        if (!place || std::ranges::find(c_.placed_scratch_, place->base, &PlacedScratch::base) !=
+                          c_.placed_scratch_.end())
             continue;
-        PlacedScratch p{place->base, 0, extra_slots_++};
+        PlacedScratch p{place->base, 0, c_.extra_slots_++};
         for (const ir::Inst& x : block_->insts)
             if (const auto other = private_place(context(), x); other && other->base == p.base)
                 p.end = std::max(p.end, other->offset + ir::access_bytes(x));
-        placed_scratch_.push_back(p);
+        c_.placed_scratch_.push_back(p);
         const Label none = a_.newLabel(), done = a_.newLabel();
         if (p.base == no_value) {
             a_.xor_(x86::eax, x86::eax);
         } else {
             const Mem home = home_mem(schedule_.uniform_home(p.base));
-            if (!wide(p.base)) {
+            if (!c_.wide(p.base)) {
                 a_.mov(x86::eax, home);
             } else {
                 a_.mov(x86::rax, home);
@@ -78,19 +78,19 @@ void BlockCompiler::place_scratch(const Value* begin, uint32_t count) {
         scratch_row_at(p.end, none);
         a_.bind(done);
         a_.mov(home_mem({Home::Slot, p.slot}).cloneResized(8), x86::rax);
-        cold(none, [this, done] {
+        cold(none, [*this, done] {
             a_.xor_(x86::eax, x86::eax);
             a_.jmp(done);
         });
     }
-    failed_ |= extra_slots_ > slot_count;
+    c_.failed_ |= c_.extra_slots_ > slot_count;
 }
 
-bool BlockCompiler::placed_scratch_row(const LaneAccess& m, Label otherwise) {
+bool BlockCompiler::ScratchCode::placed_scratch_row(const LaneAccess& m, Label otherwise) const {
     const auto place = private_place(context(), inst(m.v));
     if (!place) return false;
-    const auto p = std::ranges::find(placed_scratch_, place->base, &PlacedScratch::base);
-    if (p == placed_scratch_.end()) return false;
+    const auto p = std::ranges::find(c_.placed_scratch_, place->base, &PlacedScratch::base);
+    if (p == c_.placed_scratch_.end()) return false;
     a_.mov(x86::rax, home_mem({Home::Slot, p->slot}).cloneResized(8));
     a_.test(x86::rax, x86::rax);
     a_.jz(otherwise);
@@ -99,7 +99,7 @@ bool BlockCompiler::placed_scratch_row(const LaneAccess& m, Label otherwise) {
 }
 
 // Private memory at a constant or broadcast offset.
-void BlockCompiler::memory_scratch_row(const LaneAccess& m, Value uniform) {
+void BlockCompiler::ScratchCode::memory_scratch_row(const LaneAccess& m, Value uniform) const {
     if (!m.dwords_only()) {
         memory_scratch(m, m.slow);
     } else if (!placed_scratch_row(m, m.slow)) {
@@ -110,15 +110,15 @@ void BlockCompiler::memory_scratch_row(const LaneAccess& m, Value uniform) {
         a_.add(x86::rax, static_cast<int32_t>(m.imm));
         scratch_uniform(m, m.slow);
     }
-    cold_if_used(m.slow, [this, m] {
-        memory_slow(m);
+    cold_if_used(m.slow, [*this, m] {
+        AccessCode(c_).memory_slow(m);
         a_.jmp(m.done);
     });
 }
 
 // m.lo + imm without wrapping; jumps to `otherwise` unless the active lanes' elements lie below the
 // size in eax. Returns m.lo or m.t2.
-Vec BlockCompiler::offset_in_range(const LaneAccess& m, Label otherwise) {
+Vec BlockCompiler::ScratchCode::offset_in_range(const LaneAccess& m, Label otherwise) const {
     const auto imm = static_cast<int32_t>(m.imm);
     a_.sub(x86::eax, static_cast<int32_t>(m.bytes) + std::max(imm, 0));
     a_.jl(otherwise);
@@ -129,12 +129,12 @@ Vec BlockCompiler::offset_in_range(const LaneAccess& m, Label otherwise) {
     }
     a_.vmovd(m.t.xmm(), x86::eax);
     a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-    branch_if_any(m, imm < 0 ? offset : m.lo, m.t, cmp_nle, otherwise);
+    AccessCode(c_).branch_if_any(m, imm < 0 ? offset : m.lo, m.t, cmp_nle, otherwise);
     return offset;
 }
 
 // Private memory at m.lo + imm.
-void BlockCompiler::memory_scratch(const LaneAccess& m, Label otherwise) {
+void BlockCompiler::ScratchCode::memory_scratch(const LaneAccess& m, Label otherwise) const {
     a_.mov(x86::eax, wave_field(offsetof(Wave, scratch_bytes), 4));
     a_.cmp(x86::eax, max_private_bytes);
     a_.ja(otherwise);
@@ -142,11 +142,11 @@ void BlockCompiler::memory_scratch(const LaneAccess& m, Label otherwise) {
 }
 
 // Flat addresses that all lie in one of the apertures.
-void BlockCompiler::memory_aperture(const LaneAccess& m, Label otherwise) {
+void BlockCompiler::ScratchCode::memory_aperture(const LaneAccess& m, Label otherwise) const {
     const Label shared = a_.newLabel();
-    find_first_lane(m);
-    lead(m, m.t, m.hi);
-    branch_if_any(m, m.hi, m.t, cmp_ne, otherwise);
+    AccessCode(c_).find_first_lane(m);
+    AccessCode(c_).lead(m, m.t, m.hi);
+    AccessCode(c_).branch_if_any(m, m.hi, m.t, cmp_ne, otherwise);
     a_.vmovd(x86::eax, m.t.xmm());
     a_.cmp(x86::eax, static_cast<uint32_t>(machine::private_aperture >> 32));
     a_.jne(shared);
@@ -164,17 +164,18 @@ void BlockCompiler::memory_aperture(const LaneAccess& m, Label otherwise) {
     lds.mode = AddressMode::Identity;
     lds.imm = 0;
     a_.mov(x86::rcx, wave_field(offsetof(Wave, lds), 8));
-    copy_lanes(lds, m.t);
+    GatherCode(c_).copy_lanes(lds, m.t);
     a_.jmp(m.done);
 }
 
 // Private memory at `offset`, which is in range: m.lo or m.t2.
-void BlockCompiler::scratch_lanes(const LaneAccess& m, const Vec& offset, Label otherwise) {
+void BlockCompiler::ScratchCode::scratch_lanes(const LaneAccess& m, const Vec& offset,
+                                               Label otherwise) const {
     const Label differ = a_.newLabel();
-    find_first_lane(m);
-    lead(m, m.t, offset);
+    AccessCode(c_).find_first_lane(m);
+    AccessCode(c_).lead(m, m.t, offset);
     if (m.dwords_only()) {
-        branch_if_any(m, offset, m.t, cmp_ne, differ);
+        AccessCode(c_).branch_if_any(m, offset, m.t, cmp_ne, differ);
         a_.vmovd(x86::eax, m.t.xmm());
         scratch_uniform(m, otherwise);
         const Label done = a_.newLabel();
@@ -188,12 +189,13 @@ void BlockCompiler::scratch_lanes(const LaneAccess& m, const Vec& offset, Label 
 }
 
 // Each lane's dwords lie a row apart; a byte or short is a part of one dword.
-void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Label otherwise) {
+void BlockCompiler::ScratchCode::scratch_elements(const LaneAccess& m, const Vec& offset,
+                                                  Label otherwise) const {
     const uint32_t align = m.dwords_only() ? 3 : m.bytes - 1;
-    const InstId and_id = avx512_ ? X::kIdVpandd : X::kIdVpand;
+    const InstId and_id = c_.avx512_ ? X::kIdVpandd : X::kIdVpand;
     if (align) {
         a_.emit(and_id, m.t, offset, c32(align));
-        if (avx512_) {
+        if (c_.avx512_) {
             if (!m.full) k(m.mask_k);
             a_.emit(X::kIdVptestmd, m.tk, m.t, m.t);
             a_.kortestw(m.tk, m.tk);
@@ -209,8 +211,8 @@ void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Lab
         a_.emit(and_id, m.t2, offset, c32(3));
         a_.emit(X::kIdVpaddd, m.t, m.t, m.t2);
     }
-    a_.emit(X::kIdVpaddd, m.t, m.t, index_table({0}, 16, 4));
-    index_to_frame(m, m.t);
+    a_.emit(X::kIdVpaddd, m.t, m.t, RowCode(c_).index_table({0}, 16, 4));
+    GatherCode(c_).index_to_frame(m, m.t);
     LaneAccess element = m;
     element.address = x86::rcx;
     a_.mov(x86::rcx, wave_field(offsetof(Wave, scratch), 8));
@@ -221,14 +223,15 @@ void BlockCompiler::scratch_elements(const LaneAccess& m, const Vec& offset, Lab
         element.imm = 256 + d * 4 * block_->wave_size;
         element.data[0] = m.data[d];
         if (m.store)
-            store_lanes(element);
+            GatherCode(c_).store_lanes(element);
         else
-            load_lanes(element);
+            GatherCode(c_).load_lanes(element);
     }
 }
 
 // Of a buffer that is private memory; jumps if it is another one.
-void BlockCompiler::memory_private_buffer(const LaneAccess& m, Value uniform, Label otherwise) {
+void BlockCompiler::ScratchCode::memory_private_buffer(const LaneAccess& m, Value uniform,
+                                                       Label otherwise) const {
     a_.mov(x86::rax, m.base);
     a_.btr(x86::rax, 63);
     a_.jnc(otherwise);
@@ -254,10 +257,10 @@ void BlockCompiler::memory_private_buffer(const LaneAccess& m, Value uniform, La
 }
 
 // MUBUF. `uniform`: the broadcast value that the offset is, or no_value.
-void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
+void BlockCompiler::ScratchCode::memory_buffer(LaneAccess m, Value uniform) const {
     const Label global = a_.newLabel(), other = a_.newLabel();
     if (placed_scratch_row(m, other)) {
-        cold(other, [this, m, global] {
+        cold(other, [*this, m, global] {
             a_.bt(m.base.cloneResized(8), 63);
             a_.jc(m.slow);
             a_.jmp(global);
@@ -266,7 +269,7 @@ void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
         memory_private_buffer(m, uniform, global);
     }
     const Label wide_slow = a_.newLabel();
-    cold(global, [this, m, uniform, wide_slow] {
+    cold(global, [*this, m, uniform, wide_slow] {
         if (uniform != no_value) splat_offset(m, uniform);
         // In range and not swizzled, in all lanes: else the slow path.
         a_.mov(x86::rax, m.limit);
@@ -279,28 +282,28 @@ void BlockCompiler::memory_buffer(LaneAccess m, Value uniform) {
         a_.js(wide_slow);
         a_.vmovd(m.t.xmm(), x86::eax);
         a_.emit(X::kIdVpbroadcastd, m.t, m.t.xmm());
-        branch_if_any(m, m.lo, m.t, cmp_nle, wide_slow);
+        AccessCode(c_).branch_if_any(m, m.lo, m.t, cmp_nle, wide_slow);
         LaneAccess flat = m;
         flat.space = global_space;
         flat.mode = options_.address_mode;
         flat.slow = wide_slow;
-        find_pattern(flat, 0, m.gather, wide_slow);
+        AccessCode(c_).find_pattern(flat, 0, m.gather, wide_slow);
         LaneAccess whole = flat;
-        translate_whole(whole, chunk_lanes() * m.bytes);
-        memory_consecutive(whole);
+        AccessCode(c_).translate_whole(whole, chunk_lanes() * m.bytes);
+        RowCode(c_).memory_consecutive(whole);
         a_.jmp(m.done);
         a_.bind(m.gather);
-        memory_gather(flat);
+        GatherCode(c_).memory_gather(flat);
     });
-    cold(m.slow, [this, m, uniform, wide_slow] {
+    cold(m.slow, [*this, m, uniform, wide_slow] {
         if (uniform != no_value) splat_offset(m, uniform);
         a_.bind(wide_slow);
-        memory_slow(m);
+        AccessCode(c_).memory_slow(m);
         a_.jmp(m.done);
     });
 }
 
-void BlockCompiler::splat_offset(const LaneAccess& m, Value uniform) {
+void BlockCompiler::ScratchCode::splat_offset(const LaneAccess& m, Value uniform) const {
     a_.emit(X::kIdVbroadcastss, m.lo,
             is_const(uniform) ? pool32(static_cast<uint32_t>(inst(uniform).imm))
                               : home_mem(schedule_.uniform_home(uniform)));

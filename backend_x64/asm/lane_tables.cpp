@@ -1,6 +1,6 @@
 // Loads of elements of a small table (quantised values, classes of characters, palettes): the whole
 // table is loaded into vectors, and lanes are permutations of them.
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 #include "backend_x64/asm/reach.h"
 
 namespace wj::x64 {
@@ -12,9 +12,9 @@ namespace x86 = asmjit::x86;
 
 // What no lane asks for must be readable all the same: tables that do not lie on one page are
 // gathered. The page is one that lanes read from.
-void BlockCompiler::memory_table(const LaneAccess& m) {
+void BlockCompiler::GatherCode::memory_table(const LaneAccess& m) const {
     constexpr uint32_t page = 4096;
-    const uint32_t least = avx512_ ? 64 : m.bytes == 4 ? 32 : 16;
+    const uint32_t least = c_.avx512_ ? 64 : m.bytes == 4 ? 32 : 16;
     const uint32_t span = std::max(std::bit_ceil(m.table), least);
     const Label apart = a_.newLabel();
     a_.mov(m.address, m.base);
@@ -25,25 +25,25 @@ void BlockCompiler::memory_table(const LaneAccess& m) {
     a_.cmp(x86::eax, page - span);
     a_.ja(apart);
     m.bytes == 4 ? dwords_of_table(m, span) : bytes_of_table(m, span);
-    cold(apart, [this, m] {
-        global_base(m.address, m.base_value);
-        find_first_lane(m);
+    cold(apart, [*this, m] {
+        LineCode(c_).global_base(m.address, m.base_value);
+        AccessCode(c_).find_first_lane(m);
         memory_gather(m);
     });
-    cold_if_used(m.slow, [this, m] {
-        memory_slow(m);
+    cold_if_used(m.slow, [*this, m] {
+        AccessCode(c_).memory_slow(m);
         a_.jmp(m.done);
     });
 }
 
 // Offsets in m.lo, with nothing above the byte that matters: the other bytes of a lane are those of
 // the table's first element.
-void BlockCompiler::bytes_of_table(const LaneAccess& m, uint32_t bytes) {
+void BlockCompiler::GatherCode::bytes_of_table(const LaneAccess& m, uint32_t bytes) const {
     const Vec &d = m.data[0], &t = m.t, &t2 = m.t2, &choice = m.z[0];
     auto part = [&](uint32_t n) {
-        return x86::ptr(m.address, static_cast<int32_t>(n * (avx512_ ? 64 : 16)));
+        return x86::ptr(m.address, static_cast<int32_t>(n * (c_.avx512_ ? 64 : 16)));
     };
-    if (avx512_) {
+    if (c_.avx512_) {
         auto pair = [&](const Vec& to, uint32_t first) {
             movu(to, m.lo);
             movu(t, part(first));
@@ -82,20 +82,20 @@ void BlockCompiler::bytes_of_table(const LaneAccess& m, uint32_t bytes) {
         }
     }
     if (m.access == Access::U8) {
-        a_.emit(avx512_ ? X::kIdVpandd : X::kIdVpand, d, d, c32(0xff));
+        a_.emit(c_.avx512_ ? X::kIdVpandd : X::kIdVpand, d, d, c32(0xff));
     } else {
         a_.emit(X::kIdVpslld, d, d, Imm(24));
         a_.emit(X::kIdVpsrad, d, d, Imm(24));
     }
 }
 
-void BlockCompiler::dwords_of_table(const LaneAccess& m, uint32_t bytes) {
+void BlockCompiler::GatherCode::dwords_of_table(const LaneAccess& m, uint32_t bytes) const {
     const Vec &d = m.data[0], &index = m.t, &t = m.t2;
     const auto whole = static_cast<int32_t>(width());
     a_.emit(X::kIdVpsrld, index, m.lo, Imm(2));
     if (bytes <= width()) {
         a_.emit(X::kIdVpermd, d, index, x86::ptr(m.address));
-    } else if (avx512_) {
+    } else if (c_.avx512_) {
         movu(d, index);
         movu(t, x86::ptr(m.address));
         a_.emit(X::kIdVpermi2d, d, t, x86::ptr(m.address, whole));

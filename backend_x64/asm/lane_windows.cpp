@@ -2,7 +2,7 @@
 // vectors, or three that are loaded.
 #include <algorithm>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 
 namespace wj::x64 {
 
@@ -10,7 +10,7 @@ using asmjit::Imm;
 namespace x86 = asmjit::x86;
 
 // Its vectors, the last one ending where it ends; or all of it, repeated.
-void BlockCompiler::load_window(const LaneAccess& m) {
+void BlockCompiler::RowCode::load_window(const LaneAccess& m) const {
     const Window& w = *m.window;
     const uint32_t parts = (w.bytes + width() - 1) / width();
     const uint32_t last_at = parts > 1 ? w.bytes - width() : 0;
@@ -31,7 +31,7 @@ void BlockCompiler::load_window(const LaneAccess& m) {
             pick_dwords(m, data, parts, in, index, part_at);
             continue;
         }
-        const InstId repeat = !avx512_        ? X::kIdVbroadcasti128
+        const InstId repeat = !c_.avx512_     ? X::kIdVbroadcasti128
                               : w.bytes == 16 ? X::kIdVbroadcasti32x4
                                               : X::kIdVbroadcasti64x4;
         movu(m.t, pool_table(index.data()));
@@ -42,11 +42,11 @@ void BlockCompiler::load_window(const LaneAccess& m) {
 
 // Each lane's dword: number `index` of the vector `in` of those that lie at `at`. Changes m.t and
 // m.z[0].
-void BlockCompiler::pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vectors,
-                                const LaneOffsets& in, const LaneOffsets& index,
-                                const std::function<Mem(uint32_t)>& at) {
+void BlockCompiler::RowCode::pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vectors,
+                                         const LaneOffsets& in, const LaneOffsets& index,
+                                         const std::function<Mem(uint32_t)>& at) const {
     const Vec& z = m.z[0];
-    if (vectors == 1 || !avx512_) {
+    if (vectors == 1 || !c_.avx512_) {
         movu(m.t, pool_table(index.data()));
         a_.emit(X::kIdVpermd, to, m.t, at(0));
         for (uint32_t n = 1; n < vectors; ++n) {
@@ -74,12 +74,12 @@ void BlockCompiler::pick_dwords(const LaneAccess& m, const Vec& to, uint32_t vec
 }
 
 // Each vector of it, from the lanes that belong there.
-void BlockCompiler::store_window(const LaneAccess& m) {
+void BlockCompiler::RowCode::store_window(const LaneAccess& m) const {
     const Window& w = *m.window;
     const Window* const second =
         m.second_window ? &*m.second_window : nullptr;  // in the same place
     const Vec &index = m.t, &active = m.t2, &data = m.z[0];
-    if (!m.full && avx512_) a_.emit(X::kIdVpmovm2d, active, m.mask_k);
+    if (!m.full && c_.avx512_) a_.emit(X::kIdVpmovm2d, active, m.mask_k);
     for (uint32_t d = 0; d < m.dwords; ++d) {
         const int32_t begin = w.dword(d).second;
         for (uint32_t part = 0; part * width() < w.bytes; ++part) {
@@ -102,9 +102,9 @@ void BlockCompiler::store_window(const LaneAccess& m) {
             if (!bits) continue;
             const Mem at = x86::ptr(m.address, begin + static_cast<int32_t>(part * width()));
             auto wanted = [&] { return pool_table(there.data()); };
-            if (!second || !avx512_ || !m.full) movu(index, pool_table(from.data()));
+            if (!second || !c_.avx512_ || !m.full) movu(index, pool_table(from.data()));
             const bool all = m.full && bits == (1u << chunk_lanes()) - 1;
-            if (avx512_) {
+            if (c_.avx512_) {
                 if (!m.full) {
                     a_.emit(X::kIdVpermd, data, index, active);
                     a_.emit(X::kIdVptestmd, m.tk, data, wanted());

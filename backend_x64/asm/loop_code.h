@@ -11,35 +11,15 @@
 //   RowLoopCode      loops whose lanes go along rows            row_loop.cpp
 #pragma once
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 
 namespace wj::x64 {
 
-class BlockCompiler::LoopView {
+class BlockCompiler::LoopView : public CodeView {
 public:
-    explicit LoopView(BlockCompiler& c)
-        : c_(c),
-          a_(c.a_),
-          block_(c.block_),
-          schedule_(c.schedule_),
-          plan_(c.loop_plan_),
-          loop_(c.loop_) {}
+    explicit LoopView(BlockCompiler& c) : CodeView(c), plan_(c.loop_plan_), loop_(c.loop_) {}
 
 protected:
-    const ir::Inst& inst(Value v) const { return block_->insts[v]; }
-    PlanContext context() const { return c_.context(); }
-    Vec vec(int i) const { return c_.vec(i); }
-    void mov(const Vec& d, const Operand& s) const { c_.mov(d, s); }
-    void movu(const Operand& d, const Operand& s) const { c_.movu(d, s); }
-    template <class F>
-    void cold(Label label, F f) const {
-        c_.cold(label, std::move(f));
-    }
-
-    BlockCompiler& c_;
-    CountingAssembler& a_;
-    const ir::Block* const block_;
-    const Schedule& schedule_;
     const LoopPlan& plan_;
     LoopState& loop_;
 };

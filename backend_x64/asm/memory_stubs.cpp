@@ -3,7 +3,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backend_x64/asm/lane_access.h"
+#include "backend_x64/asm/access_code.h"
 
 namespace wj::x64 {
 
@@ -31,7 +31,7 @@ std::span<const uint8_t> memory_stub(BlockCompiler& compiler, uint32_t number, b
 }
 
 // rcx = base of global addresses
-void BlockCompiler::call_memory_stub(const MemoryOp& op) {
+void BlockCompiler::AccessCode::call_memory_stub(const MemoryOp& op) const {
     MemoryStub stub;
     stub.form = op.space == lds_space        ? MemoryStub::Form::Lds
                 : op.flags & no_upper_halves ? MemoryStub::Form::Offsets
@@ -40,10 +40,10 @@ void BlockCompiler::call_memory_stub(const MemoryOp& op) {
     stub.dwords = op.dwords;
     stub.store = op.store != 0;
     const auto number = static_cast<uint8_t>(stub.number());
-    out_->memory_stubs |= uint64_t{1} << number;
+    c_.out_->memory_stubs |= uint64_t{1} << number;
     const StubAccess access{number, (op.flags & all_lanes) != 0, op.registers,
                             static_cast<int32_t>(op.offset)};
-    load_constant(x86::rax, access.bits());
+    c_.load_constant(x86::rax, access.bits());
     a_.call(frame_field(offsetof(Frame, access_stub), 8));
 }
 
@@ -112,14 +112,14 @@ bool BlockCompiler::compile_memory_stub(uint32_t number, bool avx512, CompiledBl
     a_.jz(some);
     LaneAccess all = m;
     all.full = true;
-    memory_stub_body(all);
+    AccessCode(*this).memory_stub_body(all);
     a_.jmp(m.done);
     a_.bind(some);
     if (avx512)
         a_.kmovw(m.mask_k, saved_mask());
     else
         movu(m.mask_v, saved_mask());
-    memory_stub_body(m);
+    AccessCode(*this).memory_stub_body(m);
     a_.bind(m.done);
     if (!m.store) {
         a_.mov(x86::rax, frame_field(offsetof(Frame, stub_access)));
@@ -136,15 +136,15 @@ bool BlockCompiler::compile_memory_stub(uint32_t number, bool avx512, CompiledBl
 }
 
 // Ends at m.done, where it falls through to, or at m.slow before anything was touched.
-void BlockCompiler::memory_stub_body(LaneAccess m) {
+void BlockCompiler::AccessCode::memory_stub_body(LaneAccess m) const {
     m.gather = a_.newLabel();
     m.gather_any = a_.newLabel();
     m.scattered = a_.newLabel();
     find_pattern(m, 0, m.gather, gathers64(m) ? m.gather_any : m.slow);
     LaneAccess whole = m;
     add_base(whole);
-    memory_consecutive(whole);
-    cold(m.gather, [this, m] { memory_gather(m); });
+    RowCode(c_).memory_consecutive(whole);
+    cold(m.gather, [*this, m] { GatherCode(c_).memory_gather(m); });
 }
 
 }  // namespace wj::x64

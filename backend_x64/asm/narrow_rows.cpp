@@ -13,14 +13,14 @@ using ir::Access;
 namespace x86 = asmjit::x86;
 
 // An access by some lanes only is done lane by lane.
-void BlockCompiler::memory_rows(const LaneAccess& m, Value line) {
+void BlockCompiler::RowCode::memory_rows(const LaneAccess& m, Value line) const {
     const Rows& rows = *m.rows;
     LaneAccess all = m;
     all.full = true;
     if (!m.full) {
         const Label some = a_.newLabel();
-        branch_if_some(m, some);
-        cold(some, [this, m, line] {
+        AccessCode(c_).branch_if_some(m, some);
+        cold(some, [*this, m, line] {
             copy_lanes_of_line(m, line);
             a_.jmp(m.done);
         });
@@ -30,18 +30,18 @@ void BlockCompiler::memory_rows(const LaneAccess& m, Value line) {
 }
 
 // m.address: of the first lane's element.
-void BlockCompiler::copy_lanes_of_line(const LaneAccess& m, Value line) {
-    find_first_lane(m);
+void BlockCompiler::RowCode::copy_lanes_of_line(const LaneAccess& m, Value line) const {
+    AccessCode(c_).find_first_lane(m);
     if (has_row_step(context(), inst(line)))
         load_row_offsets(line, m.t);
     else
         movu(m.t, pool_table(lane_offsets(context(), inst(line)).data()));
-    has_row_step(context(), inst(line)) && is_narrow_load(m) ? copy_each(m, m.t)
-                                                             : copy_lanes(m, m.t);
+    has_row_step(context(), inst(line)) && is_narrow_load(m) ? GatherCode(c_).copy_each(m, m.t)
+                                                             : GatherCode(c_).copy_lanes(m, m.t);
 }
 
 // How far the chunk's lanes are from its first one, of has_row_step(context(), ).
-void BlockCompiler::load_row_offsets(Value line, const Vec& to) {
+void BlockCompiler::RowCode::load_row_offsets(Value line, const Vec& to) const {
     const ir::Inst& l = inst(line);
     const auto width = static_cast<uint32_t>(l.aux);
     a_.emit(X::kIdVpbroadcastd, to, home_mem(schedule_.uniform_home(l.args[1])));
@@ -51,7 +51,7 @@ void BlockCompiler::load_row_offsets(Value line, const Vec& to) {
 }
 
 // edx or rdx: rows.step, if that is no constant. Changes rax.
-void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
+void BlockCompiler::RowCode::copy_rows(const LaneAccess& m, const Rows& rows) const {
     const uint32_t count = chunk_lanes() / rows.lanes, row_bytes = rows.lanes * m.bytes;
     if (rows.any_step && count > 2) a_.lea(x86::rax, x86::ptr(m.address, x86::rdx));
     // Of a row, so many bytes from its first element on.
@@ -70,7 +70,7 @@ void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
         if (bytes == 32)
             a_.emit(X::kIdVinsertf32x8, to, to, from, Imm(part));
         else
-            a_.emit(avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128, to, to, from, Imm(part));
+            a_.emit(c_.avx512_ ? X::kIdVinsertf32x4 : X::kIdVinsertf128, to, to, from, Imm(part));
     };
     const uint32_t row_in_vector = rows.lanes * 4;  // of one dword of each lane
     if (!m.dwords_only() && m.store) {
@@ -112,7 +112,8 @@ void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
                 else if (size == 32)
                     a_.emit(X::kIdVextractf32x8, mem, v, Imm(part));
                 else
-                    a_.emit(avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128, mem, v, Imm(part));
+                    a_.emit(c_.avx512_ ? X::kIdVextractf32x4 : X::kIdVextractf128, mem, v,
+                            Imm(part));
             }
         if (!m.store && m.dwords > 1) deinterleave(m);
     }
@@ -121,14 +122,14 @@ void BlockCompiler::copy_rows(const LaneAccess& m, const Rows& rows) {
 // ---- found at run time ----
 
 // As those of find_uneven(). Where the chunk is rows and a walk learns, the step is noted.
-void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
-                              const std::function<void(Pattern)>& found) {
+void BlockCompiler::RowCode::find_rows(const LaneAccess& m, Pattern pattern,
+                                       const std::function<void(Pattern)>& found) const {
     if (!may_find_rows(context(), m, kind_of_rows(pattern), m.fewer_lanes)) return;
     const uint32_t width = options_.row_lanes, stride = pattern == rows_in_order ? m.bytes : 0;
     const Label other = a_.newLabel();
     LaneAccess all = m;
     all.full = true;
-    if (!m.full) branch_if_some(m, other);
+    if (!m.full) AccessCode(c_).branch_if_some(m, other);
     // Where would each row's first lane be? Its lanes must agree.
     Vec firsts = m.lo;
     if (stride) {
@@ -137,9 +138,9 @@ void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
     }
     movu(m.t2, pool_table(lane_offsets(0, width, width).data()));
     a_.emit(X::kIdVpermd, m.t2, m.t2, firsts);
-    branch_if_any(all, firsts, m.t2, cmp_ne, other);
+    AccessCode(c_).branch_if_any(all, firsts, m.t2, cmp_ne, other);
     // No row may wrap around 4 GiB.
-    if (stride) branch_if_any(all, m.t2, c32(0u - width * stride), cmp_nle, other);
+    if (stride) AccessCode(c_).branch_if_any(all, m.t2, c32(0u - width * stride), cmp_nle, other);
     find_row_step(m);
     if (chunk_lanes() / width > 2) {
         // The last of four is not beyond 4 GiB, nor below 0.
@@ -153,27 +154,29 @@ void BlockCompiler::find_rows(const LaneAccess& m, Pattern pattern,
         a_.emit(X::kIdVpmulld, m.t, m.t, pool_table(lane_offsets(0, 1, width).data()));
         a_.emit(X::kIdVpsubd, m.t2, m.t2, m.t);
         a_.emit(X::kIdVpbroadcastd, m.t, m.t2.xmm());
-        branch_if_any(all, m.t, m.t2, cmp_ne, other);
+        AccessCode(c_).branch_if_any(all, m.t, m.t2, cmp_ne, other);
     }
     a_.vmovd(x86::eax, m.lo.xmm());
     a_.add(m.address, x86::rax);
-    if (m.learned_from) a_.mov(WalkCode(*this).row_step(m), x86::rdx);
+    if (m.learned_from) a_.mov(WalkCode(c_).row_step(m), x86::rdx);
     found(pattern);
     a_.bind(other);
 }
 
 // rdx = the distance of the chunk's second row from its first one. Changes eax.
-void BlockCompiler::find_row_step(const LaneAccess& m) {
+void BlockCompiler::RowCode::find_row_step(const LaneAccess& m) const {
     const uint32_t lane = options_.row_lanes;
-    a_.emit(avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, m.z[0].xmm(), m.lo, Imm(lane / 4));
+    a_.emit(c_.avx512_ ? X::kIdVextracti32x4 : X::kIdVextracti128, m.z[0].xmm(), m.lo,
+            Imm(lane / 4));
     a_.vmovd(x86::edx, m.z[0].xmm());
     a_.vmovd(x86::eax, m.lo.xmm());
     a_.sub(x86::rdx, x86::rax);
 }
 
 // AVX-512. Bytes or words of each row.
-void BlockCompiler::store_narrow_rows(const LaneAccess& m,
-                                      const std::function<Mem(uint32_t)>& row_at, uint32_t lanes) {
+void BlockCompiler::RowCode::store_narrow_rows(const LaneAccess& m,
+                                               const std::function<Mem(uint32_t)>& row_at,
+                                               uint32_t lanes) const {
     Vec data = m.data[0];
     if (m.access == Access::U8D16Hi || m.access == Access::U16D16Hi) {
         a_.emit(X::kIdVpsrld, m.t, data, Imm(16));

@@ -50,21 +50,21 @@ void BlockCompiler::region(uint32_t position) {
     const bool keeps = position == schedule_.kept_region();
     const Label kept = a_.newLabel();
     if (keeps) take(options_.decisions, Mechanism::RetainedTile);
-    if (keeps) look_for_kept(kept);
+    if (keeps) AcrossCode(*this).look_for_kept(kept);
     if (!repeats) {
-        find_tile_steps(begin, count);
-        find_rows_ahead(begin, count);
+        PrefetchCode(*this).find_tile_steps(begin, count);
+        PrefetchCode(*this).find_rows_ahead(begin, count);
     }
-    if (across && !go_across(begin, count, done)) return;
-    if (count == 1 && store_row(begin[0])) return;
+    if (across && !AcrossCode(*this).go_across(begin, count, done)) return;
+    if (count == 1 && RowCode(*this).store_row(begin[0])) return;
     choose_collectors(begin, count);
-    choose_pointers(begin, count);
+    LineCode(*this).choose_pointers(begin, count);
     chunk_offset_.reset();
     if (!across && !repeats) {
-        place_lines(begin, count);
-        choose_chunk_offset(begin, count);
+        LineCode(*this).place_lines(begin, count);
+        LineCode(*this).choose_chunk_offset(begin, count);
     }
-    place_scratch(begin, count);
+    ScratchCode(*this).place_scratch(begin, count);
     const Value empty = schedule_.empty_mask(position);
     // What is found out about addresses here is not about all chunks', or not known on the other
     // way around.
@@ -77,7 +77,8 @@ void BlockCompiler::region(uint32_t position) {
     const size_t offsets = line_offsets_.size();
     if (gathered_ || block_->lanes < machine::lanes) clear_mask_slots(begin, count);
     begin_chunks(masks);
-    if (count == 1 && !gathered_ && may_store_column(begin[0])) column_store(begin[0], loop, done);
+    if (count == 1 && !gathered_ && AccessCode(*this).may_store_column(begin[0]))
+        AccessCode(*this).column_store(begin[0], loop, done);
     a_.bind(first);
     load_constants();
     a_.bind(loop);
@@ -85,7 +86,7 @@ void BlockCompiler::region(uint32_t position) {
     streams_ = alone;
     if (alone) a_.look_for(reg::chunk);
     if (empty != no_value) leave_out_empty(empty, begin, count, next);
-    load_chunk_offset();
+    LineCode(*this).load_chunk_offset();
     if (!gathered_ && gains_by_whole_chunks(*block_, empty, {begin, count}))
         whole_and_other_chunks(empty, next);
     else
@@ -94,7 +95,7 @@ void BlockCompiler::region(uint32_t position) {
     load_more_constants(loop);
     const bool together = alone && !a_.found();
     a_.bind(next);
-    advance_pointers();
+    LineCode(*this).advance_pointers();
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     if (lanes > chunk_lanes()) {
         a_.add(reg::chunk, width());
@@ -105,7 +106,7 @@ void BlockCompiler::region(uint32_t position) {
     if (together) waves_together(first, colds);
     a_.bind(done);
     store_collectors();
-    if (keeps) note_kept();
+    if (keeps) AcrossCode(*this).note_kept();
     a_.bind(kept);
     pointers_.clear();
     chunk_offset_.reset();

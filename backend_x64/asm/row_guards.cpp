@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/access_code.h"
 #include "backend_x64/plan/lines.h"
 #include "backend_x64/plan/programs.h"
 
@@ -136,7 +136,8 @@ bool BlockCompiler::test_even_row(const ir::RowLine& line) {
         narrow ? line.step * (chunk_lanes() / line.width) : line.stride * chunk_lanes();
     const LaneOffsets lanes = lane_offsets(line.stride, line.step, line.width);
     load_bcast32(vec(0), row_at(line.row, 0));
-    if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, vec(0), vec(0), pool_table(lanes.data()));
+    if (lanes != LaneOffsets{})
+        a_.emit(X::kIdVpaddd, vec(0), vec(0), RowCode(*this).pool_table(lanes.data()));
     if (across)
         load_bcast32(vec(1), pool32(across));
     else
@@ -161,12 +162,14 @@ void BlockCompiler::test_row(const ir::RowLine& line, const Vec& different) {
     };
     load_bcast32(want, row_at(line.row, 0));
     const LaneOffsets lanes = lane_offsets(line.stride, line.any_step ? 0 : line.step, line.width);
-    if (lanes != LaneOffsets{}) a_.emit(X::kIdVpaddd, want, want, pool_table(lanes.data()));
+    if (lanes != LaneOffsets{})
+        a_.emit(X::kIdVpaddd, want, want, RowCode(*this).pool_table(lanes.data()));
     if (line.any_step && line.width < chunk_lanes()) {
         load_bcast32(step, row_at(line.row, line.width));
         load_bcast32(t, row_at(line.row, 0));
         a_.emit(X::kIdVpsubd, step, step, t);
-        a_.emit(X::kIdVpmulld, t, step, pool_table(lane_offsets(0, 1, line.width).data()));
+        a_.emit(X::kIdVpmulld, t, step,
+                RowCode(*this).pool_table(lane_offsets(0, 1, line.width).data()));
         a_.emit(X::kIdVpaddd, want, want, t);
         a_.emit(X::kIdVpslld, step, step,
                 asmjit::Imm(std::countr_zero(chunk_lanes() / line.width)));

@@ -92,11 +92,11 @@ void BlockCompiler::RowLoopCode::note_lanes(Value v) const {
     m.wide = block_->type(ir::address_of(i)) == ir::Type::V64;
     m.mode = c_.options_.address_mode;
     if (m.scalar_base) m.base = c_.home_mem(schedule_.uniform_home(i.args[0]));
-    c_.use_address(m, ir::address_of(i));
+    AccessCode(c_).use_address(m, ir::address_of(i));
     m.t = c_.tmp(), m.t2 = c_.tmp();
     m.z[0] = c_.tmp(), m.z[1] = c_.tmp();
-    c_.scalar_part(m);
-    c_.lane_addresses(m);
+    GatherCode(c_).scalar_part(m);
+    GatherCode(c_).lane_addresses(m);
     const uint32_t walk = *plan_.walks.of(v);
     movu(row_lanes(walk, 0), m.t);
     movu(row_lanes(walk, 1), m.t2);
@@ -306,7 +306,7 @@ void BlockCompiler::RowLoopCode::access_narrow(Value v, int32_t offset) const {
     if (lanes > 8) a_.shr(x86::ecx, lanes / 16);  // 8 bits a byte
     a_.vmovd(count.xmm(), x86::ecx);
     movu(data, x86::ptr(reg::frame, x86::rax, 0, window_at(window)));
-    c_.take_element(ir::aux_access(inst(v).aux), data, count);
+    GatherCode(c_).take_element(ir::aux_access(inst(v).aux), data, count);
     c_.define_done(schedule_.unit(v));
 }
 

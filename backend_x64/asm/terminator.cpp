@@ -1,5 +1,5 @@
 // How a block ends: jumps to others, and exits.
-#include "backend_x64/asm/block_compiler.h"
+#include "backend_x64/asm/access_code.h"
 #include "backend_x64/plan/programs.h"
 
 namespace wj::x64 {
@@ -79,7 +79,7 @@ void BlockCompiler::jump_to(uint64_t target, bool no_lanes) {
 void BlockCompiler::terminator() {
     const Terminator& t = block_->term;
     if (!block_->guest_pcs.empty()) mark_guest(static_cast<uint32_t>(block_->guest_pcs.size() - 1));
-    forget_kept();
+    AcrossCode(*this).forget_kept();
     write_sum_rows();
     note_row_shapes();
     switch (t.kind) {

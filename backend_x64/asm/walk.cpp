@@ -298,7 +298,7 @@ void BlockCompiler::WalkCode::learn_all_lanes(const LaneAccess& m) const {
     const Label apart = a_.newLabel();
     LaneAccess all = m;
     all.full = true;
-    c_.find_pattern(all, m.imm, apart, apart);
+    AccessCode(c_).find_pattern(all, m.imm, apart, apart);
     learn(all, m.address, Imm(consecutive));
     a_.bind(apart);
 }
@@ -323,12 +323,12 @@ void BlockCompiler::WalkCode::access(const LaneAccess& m) const {
     }
     const Label one = a_.newLabel();
     if (m.store) {  // no other pattern is let through (rows_in_any_order)
-        c_.memory_consecutive(m);
+        RowCode(c_).memory_consecutive(m);
         return;
     }
     a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(consecutive));
     a_.jne(one);
-    c_.memory_consecutive(m);
+    RowCode(c_).memory_consecutive(m);
     cold(one, [*this, m, walk] {
         for (const Pattern rows : {rows_in_order, rows_of_equals}) {
             if (!may_find_rows(context(), m, c_.kind_of_rows(rows), m.fewer_lanes)) continue;
@@ -336,11 +336,11 @@ void BlockCompiler::WalkCode::access(const LaneAccess& m) const {
             a_.cmp(walk_slot(patterns, walk, m.walk_chunk), static_cast<uint32_t>(rows));
             a_.jne(other);
             a_.mov(x86::rdx, row_step(m));
-            c_.copy_rows(m, found_rows(context(), c_.kind_of_rows(rows)));
+            RowCode(c_).copy_rows(m, found_rows(context(), c_.kind_of_rows(rows)));
             a_.jmp(m.done);
             a_.bind(other);
         }
-        c_.load_same(m);
+        GatherCode(c_).load_same(m);
         a_.jmp(m.done);
     });
 }
