@@ -180,6 +180,10 @@ const char* refused_form(const Traits& traits, const Inst& in) {
         ((in.neg | in.abs) & 3) != 0)
         return "NEG or ABS of a packed source: not documented";
     if (in.lds && effects(in.op).partial) return "d16 load to LDS";
+    if (in.clamp && traits.rdna4_products &&
+        (in.op == Opcode::v_cvt_f32_fp8 || in.op == Opcode::v_cvt_pk_fp8_f32 ||
+         in.op == Opcode::v_cvt_sr_fp8_f32))
+        return "conversions of E5M3";
     return nullptr;
 }
 
