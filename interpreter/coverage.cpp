@@ -60,7 +60,7 @@ constexpr const char* wave_order =
     "the hardware's order of additions is not published: here ascending k, each step rounded once, "
     "16-bit results once more; FP16_OVFL on gfx12.5 is refused, but for f32";
 constexpr const char* sparse_nibbles =
-    "as AMD's documents have it; authors of ggml report that gfx1201 takes the elements of a byte "
+    "as AMD's documents have it; a fork of ggml reports that gfx1201 takes the elements of a byte "
     "in the other order; 16x16x32 in waves of 64 lanes is refused, as the documents contradict "
     "themselves";
 constexpr const char* stochastic =

@@ -16,7 +16,7 @@
 // positions, two bits for each item of A in the same lane; OP_SEL is the number of the set where
 // the register has room for several. A lane's items of A stand for as many fours of B in the lane
 // of that number (RDNA4 ISA, 7.12.3; CDNA5 ISA, 7.12.3-5, whose tables of B say so; measured on
-// gfx1201 for 8 and 16 bits by authors of ggml). C is D.
+// gfx1201 for 8 and 16 bits by a fork of ggml). C is D.
 #include "interpreter/wmma.h"
 
 #include "interpreter/matrix.h"
