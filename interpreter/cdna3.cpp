@@ -1,5 +1,5 @@
 // Vector instructions that gfx940 and gfx950 added: small floats without a scale, bfloat16, minimum
-// and maximum.
+// and maximum. With them what gfx12.5 added to the conversions.
 #include "common/small_float.h"
 #include "interpreter/matrix.h"
 #include "interpreter/valu.h"
@@ -49,9 +49,16 @@ bool refuse_flushing(Wave& w) {
     return true;
 }
 
+// On gfx12.5 CLAMP says that fp8 is E5M3, of which no sign is published (CDNA5 ISA, 7.12.6).
+bool refuse_e5m3(Wave& w, const Inst& in) {
+    const bool refused = in.clamp && traits(w).rdna4_products;
+    if (refused) stop(w, ExitKind::Unimplemented, "conversions of E5M3");
+    return refused;
+}
+
 template <class To, bool Bf8>
 void cvt_from_small(Wave& w, const Inst& in) {
-    if (refuse_flushing<To, Bf8>(w)) return;
+    if (refuse_flushing<To, Bf8>(w) || refuse_e5m3(w, in)) return;
     Valu v(w, in);
     Row buf;
     alignas(64) To out[lanes];
@@ -86,6 +93,7 @@ u32 insert(const Inst& in, u32 old, u32 value, u32 width) {
 
 template <bool Bf8>
 void cvt_pk_small_f32(Wave& w, const Inst& in) {
+    if (refuse_e5m3(w, in)) return;
     Valu v(w, in);
     const FloatMode m{w.mode};
     alignas(64) float a_buf[lanes], b_buf[lanes];
@@ -102,24 +110,69 @@ void cvt_pk_small_f32(Wave& w, const Inst& in) {
     v.store32(out.v);
 }
 
+// The two halves of one source, whose modifiers are of both (CDNA5 ISA, 15.14).
+template <bool Bf8>
+void cvt_pk_small_f16(Wave& w, const Inst& in) {
+    if (in.clamp || in.op_sel & 1)
+        return stop(w, ExitKind::Unimplemented, "CLAMP or OP_SEL of a packed source");
+    Valu v(w, in);
+    const bool saturate = FloatMode{w.mode}.fp16_ovfl();
+    const gf::SmallFormat& f = eight_bit(w, Bf8);
+    Row buf, out;
+    const u32* s = v.fetch(0, 0, buf);
+    const u32* old = v.dest_row();
+    for (u32 l = 0; l < lanes; ++l) {
+        u32 x = s[l];
+        if (in.abs & 1) x &= 0x7fff7fffu;
+        if (in.neg & 1) x ^= 0x80008000u;
+        const auto code = [&](u32 bits) {
+            return gf::encode_small(f, gf::to_float(Half{static_cast<u16>(bits)}), saturate);
+        };
+        out.v[l] = insert(in, old[l], code(x) | code(x >> 16) << 8, 16);
+    }
+    v.store32(out.v);
+}
+
 enum class Sr { Fp8, Bf8, F16, Bf16 };
 // Stochastic rounding: the upper bits of src1 are added below the last kept bit
 // (docs/reference/errata.md).
-template <Sr To>
+template <Sr To, class From = float>
 void cvt_sr(Wave& w, const Inst& in) {
+    if (refuse_e5m3(w, in)) return;
     Valu v(w, in);
     const FloatMode m{w.mode};
-    alignas(64) float a_buf[lanes];
+    alignas(64) From a_buf[lanes];
     Row buf, out;
-    const float* a = load<float>(v, 0, a_buf, m, true, false);
+    const From* a = load<From>(v, 0, a_buf, m, true, false);
     const u32* random = v.fetch(1, 0, buf);
     const u32* old = v.dest_row();
     const gf::SmallFormat& f = To == Sr::F16    ? gf::half_format
                                : To == Sr::Bf16 ? gf::bfloat_format
                                                 : eight_bit(w, To == Sr::Bf8);
     for (u32 l = 0; l < lanes; ++l)
-        out.v[l] = insert(in, old[l], gf::encode_small(f, a[l], m.fp16_ovfl(), true, random[l]),
+        out.v[l] = insert(in, old[l],
+                          gf::encode_small(f, gf::to_float(a[l]), m.fp16_ovfl(), true, random[l]),
                           static_cast<u32>(f.width()));
+    v.store32(out.v);
+}
+
+// The seed of either result is half of src2, as many bits as are dropped (CDNA5 ISA, 15.14).
+void cvt_sr_pk_bf16(Wave& w, const Inst& in) {
+    if (in.clamp || in.omod)
+        return stop(w, ExitKind::Unimplemented, "CLAMP or OMOD of a stochastic conversion");
+    Valu v(w, in);
+    const FloatMode m{w.mode};
+    alignas(64) float a_buf[lanes], b_buf[lanes];
+    Row buf, out;
+    const float* a = load<float>(v, 0, a_buf, m, true, false);
+    const float* b = load<float>(v, 1, b_buf, m, true, false);
+    const u32* random = v.fetch(2, 0, buf);
+    for (u32 l = 0; l < lanes; ++l) {
+        const auto code = [&](float x, u32 seed) {
+            return gf::encode_small(gf::bfloat_format, x, m.fp16_ovfl(), true, seed);
+        };
+        out.v[l] = code(a[l], random[l] << 16) | code(b[l], random[l] & 0xffff0000u) << 16;
+    }
     v.store32(out.v);
 }
 
@@ -214,6 +267,11 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_cvt_pk_bf8_f32, cvt_pk_small_f32<true>},
     {Opcode::v_cvt_sr_fp8_f32, cvt_sr<Sr::Fp8>},
     {Opcode::v_cvt_sr_bf8_f32, cvt_sr<Sr::Bf8>},
+    {Opcode::v_cvt_pk_fp8_f16, cvt_pk_small_f16<false>},
+    {Opcode::v_cvt_pk_bf8_f16, cvt_pk_small_f16<true>},
+    {Opcode::v_cvt_sr_fp8_f16, cvt_sr<Sr::Fp8, Half>},
+    {Opcode::v_cvt_sr_bf8_f16, cvt_sr<Sr::Bf8, Half>},
+    {Opcode::v_cvt_sr_pk_bf16_f32, cvt_sr_pk_bf16},
     {Opcode::v_cvt_sr_f16_f32, cvt_sr<Sr::F16>},
     {Opcode::v_cvt_sr_bf16_f32, cvt_sr<Sr::Bf16>},
     {Opcode::v_cvt_f32_bf16, alu<[](u16 a) { return u32{a} << 16; }>},

@@ -1,5 +1,5 @@
 // Vector instructions that gfx12.5 added: bfloat16, hyperbolic tangents, additions with a bound,
-// permutations in groups of lanes.
+// permutations in groups of lanes and of small elements.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -220,6 +220,29 @@ u16 saturate_four(u32 x) {
     return static_cast<u16>(r);
 }
 
+// Sixteen elements of 4, 6 or 8 bits out of a table of as many, S1 below S0, by numbers of four
+// bits (CDNA5 ISA, 15.14).
+template <u32 Bits>
+void permute_pk16(Wave& w, const Inst& in) {
+    constexpr u32 dwords = Bits / 2, upper = Bits == 8 ? 2 : 1;
+    for_each_lane(w.exec(), [&](u32 l) {
+        u32 table[dwords + 1] = {}, out[dwords + 1] = {};
+        for (u32 i = 0; i < dwords; ++i) {
+            const bool low = i < dwords - upper;
+            table[i] = read_lane(w, in.src[low], l, low ? i : i - (dwords - upper));
+        }
+        for (u32 e = 0; e < 16; ++e) {
+            const u32 number = read_lane(w, in.src[2], l, e / 8) >> 4 * (e % 8) & 15;
+            const u32 at = Bits * number, to = Bits * e;
+            const uint64_t pair = table[at / 32] | uint64_t{table[at / 32 + 1]} << 32;
+            const uint64_t placed = (pair >> at % 32 & ((1u << Bits) - 1)) << to % 32;
+            out[to / 32] |= static_cast<u32>(placed);
+            out[to / 32 + 1] |= static_cast<u32>(placed >> 32);
+        }
+        for (u32 i = 0; i < dwords; ++i) vrow(w, in.dst[0], i)[l] = out[i];
+    });
+}
+
 // What groups of another number of lanes do is not published.
 bool refuse_width(Wave& w, u32 width) {
     const bool refused = !std::has_single_bit(width) || width > w.size;
@@ -298,6 +321,9 @@ constexpr HandlerEntry table[] = {
     {Opcode::v_pk_max3_num_f16, packed_num3<true>},
     {Opcode::v_sat_pk4_i4_i8, alu<[](u32 a) { return saturate_four<int8_t>(a); }, preserve_high>},
     {Opcode::v_sat_pk4_u4_u8, alu<[](u32 a) { return saturate_four<uint8_t>(a); }, preserve_high>},
+    {Opcode::v_perm_pk16_b4_u4, permute_pk16<4>},
+    {Opcode::v_perm_pk16_b6_u4, permute_pk16<6>},
+    {Opcode::v_perm_pk16_b8_u4, permute_pk16<8>},
     {Opcode::v_permlane_idx_gen_b32, permute_index},
     {Opcode::v_permlane_bcast_b32, permute_group<broadcast>},
     {Opcode::v_permlane_up_b32, permute_group<lane_above>},

@@ -22,9 +22,8 @@ constexpr Rule refused_rules[] = {
     {"image_", "textures and images are not emulated"},
     {"exp", "exports go to render targets"},
     {"v_interp", "interpolation of pixel shader inputs"},
-    {"v_wmma_",
-     "gfx12.5's products of f32, of four to eight bits at choice, and of scaled elements"},
-    {"v_swmmac_", "products of sparse matrices in a wave: their layout is not published"},
+    {"v_wmma_ld_scale",
+     "the first half of a scaled product, alone not an instruction (CDNA5 ISA, 7.12.6)"},
     {"lds_param_load", "parameters of pixel shaders"},
     {"ds_bvh_stack", "traversal of ray tracing's trees"},
     {"ds_add_gs_reg", "counters of geometry shaders"},
@@ -35,11 +34,8 @@ constexpr Rule refused_rules[] = {
     {"s_wakeup_barrier", "named barriers"},
     {"ds_atomic_async_barrier", "barriers in the LDS"},
     {"ds_atomic_barrier", "barriers in the LDS"},
-    {"v_perm_pk16", "which element a selector names is not published"},
-    {"v_cvt_scalef32_sr_pk", "how 16 bits of a seed round is not published"},
-    {"v_cvt_sr_", "how the seed is used on this processor is not published"},
-    {"v_cvt_pk_fp8_f16", "what becomes of numbers that are too large is not published"},
-    {"v_cvt_pk_bf8_f16", "what becomes of numbers that are too large is not published"},
+    {"v_cvt_sr_pk_f16_f32",
+     "AMD's pseudo-code adds 16 bits of the seed where 13 are dropped (CDNA5 ISA, 15.14)"},
     {"global_atomic_ordered_add", "orders waves of geometry shaders"},
     {"s_alloc_vgpr", "vector registers whose number changes while a wave runs"},
     {"s_subvector_loop", "loops over halves of a wave of 64 lanes"},
@@ -62,7 +58,11 @@ constexpr const char* matrix_order =
     "ascending k, each step rounded once, scales applied to the operands";
 constexpr const char* wave_order =
     "the hardware's order of additions is not published: here ascending k, each step rounded once, "
-    "16-bit results once more; waves of 64 lanes on gfx12, FP16_OVFL on gfx12.5 are refused";
+    "16-bit results once more; FP16_OVFL on gfx12.5 is refused, but for f32";
+constexpr const char* sparse_nibbles =
+    "as AMD's documents have it; a fork of ggml reports that gfx1201 takes the elements of a byte "
+    "in the other order; 16x16x32 in waves of 64 lanes is refused, as the documents contradict "
+    "themselves";
 constexpr const char* stochastic =
     "either neighbour of the exact value; the seed's use is documented in part";
 constexpr const char* scaled_nan =
@@ -101,6 +101,10 @@ constexpr Rule bounded_rules[] = {
     {"v_mfma_", matrix_order},
     {"v_wmma_i32", nullptr},
     {"v_wmma_", wave_order},
+    {"v_swmmac_i32_16x16x32_iu4", sparse_nibbles},
+    {"v_swmmac_i32_16x16x64_iu4", sparse_nibbles},
+    {"v_swmmac_i32", nullptr},
+    {"v_swmmac_", wave_order},
     {"v_smfmac_", sparse_order},
     {"v_dot2_f32", dot_order},
     {"v_dot2c_f32", dot_order},
@@ -176,6 +180,10 @@ const char* refused_form(const Traits& traits, const Inst& in) {
         ((in.neg | in.abs) & 3) != 0)
         return "NEG or ABS of a packed source: not documented";
     if (in.lds && effects(in.op).partial) return "d16 load to LDS";
+    if (in.clamp && traits.rdna4_products &&
+        (in.op == Opcode::v_cvt_f32_fp8 || in.op == Opcode::v_cvt_pk_fp8_f32 ||
+         in.op == Opcode::v_cvt_sr_fp8_f32))
+        return "conversions of E5M3";
     return nullptr;
 }
 

@@ -39,7 +39,7 @@ std::array<Handler, opcode_count> collect_handlers() {
           dot_handlers(),         scalar_float_handlers(), mfma_handlers(),    wmma_handlers(),
           cdna3_handlers(),       cdna5_handlers(),        scaled_handlers(),  sparse_handlers(),
           mem_smem_handlers(),    mem_ds_handlers(),       mem_gds_handlers(), mem_flat_handlers(),
-          mem_buffer_handlers()})
+          mem_buffer_handlers(),  wmma_scaled_handlers()})
         for (const HandlerEntry& e : entries) table[static_cast<size_t>(e.op)] = e.run;
     return table;
 }

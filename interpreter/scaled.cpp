@@ -66,6 +66,20 @@ u32 prng(u32 x) {
     return x << 1 ^ (x >> 31 ? 197u : 0);
 }
 
+// The seeds of stochastic rounding, in the order of elements. gfx12.5's groups of 8 and 16 have
+// seeds of 16 bits, two of a number (CDNA5 ISA, 15.14), which here stand for the upper ones of 32:
+// where below the last kept bit they are added is not published.
+struct Seeds {
+    u32 number;
+    bool halves;
+    u32 of(u32 element) {
+        if (halves && element % 2 == 0) return number << 16;
+        const u32 seed = halves ? number & 0xffff0000u : number;
+        number = prng(number);
+        return seed;
+    }
+};
+
 // N elements of a small format, packed. Layouts: one element or two in a byte or word chosen by
 // op_sel; 32 in 192 bits. Two sources of sixteen f32 (2xpk16) are interleaved.
 template <Small To, Wide From, u32 N, bool Stochastic, bool TwoSources = false>
@@ -78,7 +92,7 @@ void to_small(Wave& w, const Inst& in) {
     for_each_lane(w.exec(), [&](u32 l) {
         bool nan;
         const int scale = scale_of(w, in, scale_source, l, nan);
-        u32 random = Stochastic ? read_lane(w, in.src[1], l) : 0;
+        Seeds seeds{Stochastic ? read_lane(w, in.src[1], l) : 0, N == 8 || N == 16};
         u32 packed[7] = {};
         for (u32 e = 0; e < N; ++e) {
             double x;
@@ -90,11 +104,11 @@ void to_small(Wave& w, const Inst& in) {
                 x = wide_element(w, in, 0, l, N == 1 && From != Wide::F32 ? in.op_sel & 1 : e,
                                  From);
             x = nan ? std::bit_cast<double>(uint64_t{0x7ff8} << 48) : gf::ldexp(x, -scale);
-            const uint64_t code = gf::encode_small(format(To), x, saturate, Stochastic, random);
+            const uint64_t code =
+                gf::encode_small(format(To), x, saturate, Stochastic, seeds.of(e));
             const uint64_t placed = code << (bits * e % 32);
             packed[bits * e / 32] |= static_cast<u32>(placed);
             packed[bits * e / 32 + 1] |= static_cast<u32>(placed >> 32);
-            random = prng(random);
         }
         u32* d = vrow(w, in.dst[0]);
         if constexpr (total > 16) {
@@ -178,6 +192,11 @@ constexpr HandlerEntry table[] = {
     TO(pk8_bf8_f32, Bf8, F32, 8, false), TO(pk8_bf8_f16, Bf8, F16, 8, false), TO(pk8_bf8_bf16, Bf8, Bf16, 8, false),
     TO(pk16_fp6_f32, Fp6, F32, 16, false), TO(pk16_fp6_f16, Fp6, F16, 16, false), TO(pk16_fp6_bf16, Fp6, Bf16, 16, false),
     TO(pk16_bf6_f32, Bf6, F32, 16, false), TO(pk16_bf6_f16, Bf6, F16, 16, false), TO(pk16_bf6_bf16, Bf6, Bf16, 16, false),
+    TO(sr_pk8_fp4_f32, Fp4, F32, 8, true), TO(sr_pk8_fp4_f16, Fp4, F16, 8, true), TO(sr_pk8_fp4_bf16, Fp4, Bf16, 8, true),
+    TO(sr_pk8_fp8_f32, Fp8, F32, 8, true), TO(sr_pk8_fp8_f16, Fp8, F16, 8, true), TO(sr_pk8_fp8_bf16, Fp8, Bf16, 8, true),
+    TO(sr_pk8_bf8_f32, Bf8, F32, 8, true), TO(sr_pk8_bf8_f16, Bf8, F16, 8, true), TO(sr_pk8_bf8_bf16, Bf8, Bf16, 8, true),
+    TO(sr_pk16_fp6_f32, Fp6, F32, 16, true), TO(sr_pk16_fp6_f16, Fp6, F16, 16, true), TO(sr_pk16_fp6_bf16, Fp6, Bf16, 16, true),
+    TO(sr_pk16_bf6_f32, Bf6, F32, 16, true), TO(sr_pk16_bf6_f16, Bf6, F16, 16, true), TO(sr_pk16_bf6_bf16, Bf6, Bf16, 16, true),
 
     FROM(pk_f32_fp8, Fp8, F32, 2), FROM(pk_f32_bf8, Bf8, F32, 2), FROM(f32_fp8, Fp8, F32, 1), FROM(f32_bf8, Bf8, F32, 1),
     FROM(pk_f32_fp4, Fp4, F32, 2), FROM(pk_f16_fp8, Fp8, F16, 2), FROM(pk_f16_bf8, Bf8, F16, 2),

@@ -1,8 +1,8 @@
 // v_smfmac_*: the A matrix holds two of every four elements, with their positions in a VGPR.
 // v_mfma_*_f8f6f4: operands of 4 to 8 bits in formats named by CBSZ (A) and BLGP (B), optionally
 // with a scale for every 32 elements of k.
-#include "common/small_float.h"
 #include "interpreter/matrix.h"
+#include "interpreter/mx_elements.h"
 
 namespace wj::interp {
 
@@ -69,18 +69,6 @@ void smfmac(Wave& w, const Inst& in) {
         }
 }
 
-const gf::SmallFormat& mx_format(u32 code) {
-    static constexpr const gf::SmallFormat* formats[] = {&gf::fp8_ocp, &gf::bf8_ocp, &gf::fp6,
-                                                         &gf::bf6, &gf::fp4};
-    return *formats[code < 5 ? code : 0];
-}
-float mx_element(Wave& w, const Operand& o, u32 lane, u32 item, const gf::SmallFormat& f) {
-    const u32 width = static_cast<u32>(f.width()), at = width * item;
-    uint64_t raw = read_lane(w, o, lane, at / 32);
-    if (at % 32 + width > 32) raw |= uint64_t{read_lane(w, o, lane, at / 32 + 1)} << 32;
-    return static_cast<float>(
-        gf::decode_small(f, static_cast<u32>(raw >> (at % 32)) & ((1u << width) - 1)));
-}
 // E8M0 scale; 255 is NaN.
 float mx_scale(Wave& w, const Operand& o, u32 lane, u32 byte) {
     const u32 e = read_lane(w, o, lane) >> (8 * byte) & 0xff;
@@ -88,14 +76,7 @@ float mx_scale(Wave& w, const Operand& o, u32 lane, u32 byte) {
                     : gf::ldexp(1.0f, static_cast<int32_t>(e) - 127);
 }
 
-// Element t of lane group g: 32 in a row for the formats of 4 and 6 bits; 8-bit ones hold 16 of the
-// first half of k, then 16 of the second (test/mx_mfma_op of ROCm/composable_kernel, which runs on
-// hardware). The scale of k = 32 q ... 32 q + 31 always lies in lane group q.
-template <u32 Groups>
-u32 mx_k(const gf::SmallFormat& f, u32 g, u32 t) {
-    return f.width() == 8 ? 16 * g + t % 16 + 16 * Groups * (t / 16) : 32 * g + t;
-}
-
+// The scale of k = 32 q ... 32 q + 31 lies in lane group q.
 template <u32 M, u32 N, u32 K, bool Scaled>
 void f8f6f4(Wave& w, const Inst& in) {
     constexpr u32 groups = 64 / M, per = K / groups;

@@ -42,6 +42,7 @@ struct State {
     }
     void randomise(Rng& rng, machine::ExecContext& ctx) {
         attach(ctx);
+        wave.size = static_cast<uint8_t>(ctx.target->traits.wave_size);
         for (uint32_t& r : registers) r = value(rng);
         for (uint32_t& r : wave.sgpr) r = value(rng);
         for (uint8_t& b : lds) b = static_cast<uint8_t>(rng());

@@ -3,7 +3,7 @@
 import math, re, struct
 from generate_gfx11 import *
 from exact_float import Format
-from generate_conversions import SMALL, WIDE, exponent, put_bits, put_wide, round_small, scales, span, wide_values
+from generate_conversions import SMALL, WIDE, exponent, prng, put_bits, put_wide, round_small, scales, span, wide_values
 
 rng.seed('gfx1250')
 FILE, G125 = 'gfx1250', ['gfx1250']
@@ -248,7 +248,7 @@ for row, width, n in [(row, 32 * n, n) for n in (1, 2, 4) for row in ('global_lo
     one('%s_b%d' % (row, width), '%s_b%d %s, v0, s[8:9] scale_offset' % (row, width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
 refused('buffer_load_b32', 'buffer_load_b32 v10, v0, s[8:11], null offen')
 refused('s_buffer_load_b32', 's_buffer_load_b32 s6, s[8:11], 0x0')
-for text in ('ds_load_tr8_b64 v[10:11], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 'v_cvt_pk_fp8_f16 v0.l, v0', 's_wakeup_barrier -1'): refused(text.split()[0], text)
+for text in ('ds_load_tr8_b64 v[10:11], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 's_wakeup_barrier -1'): refused(text.split()[0], text)
 
 # ---------------------------------------------------------------- 8-bit floats, of which f16 has all values
 for n, S in (('fp8', FP8), ('bf8', BF8)):
@@ -296,3 +296,55 @@ for small_, count in (('fp4', 8), ('fp8', 8), ('bf8', 8), ('fp6', 16), ('bf6', 1
             results, sources = put_wide(40, exact, bits), put_bits(0, codes, S.width)
             one('v_cvt_scale_pk%d_%s_%s scale %d' % (count, wide_, small_, byte), 'v_cvt_scale_pk%d_%s_%s %s, %s, v8%s' % (count, wide_, small_, span(40, len(results)), span(0, len(sources)), ' scale_sel:%d' % byte if byte else ''), sources + [('v8', factors)], results)
 refused('v_cvt_scale_pk8_f32_fp8 scale 4', 'v_cvt_scale_pk8_f32_fp8 v[10:17], v[0:1], v8 scale_sel:4')
+
+# ---------------------------------------------------------------- the same with seeds of 16 bits, two of a number; stochastic rounding of f16
+for small_, count in (('fp4', 8), ('fp8', 8), ('bf8', 8), ('fp6', 16), ('bf6', 16)):
+    for wide_, (bits, value, code) in WIDE.items():
+        S, factors, seeds = SMALL[small_], scales(), u32s(64)
+        numbers = [wide_values(wide_, S, exponent(s), count, True) for s in factors]
+        def rounded(row_, s, seed):
+            r = []
+            for e, x in enumerate(row_):
+                r.append(round_small(S, value(x) / Fr(2) ** exponent(s), bool(x >> (bits - 1)), (seed >> 16 * (e % 2) & 0xffff) << 16))
+                if e % 2: seed = prng(seed)
+            return r
+        results, sources = put_bits(40, [rounded(*x) for x in zip(numbers, factors, seeds)], S.width), put_wide(0, numbers, bits)
+        one('v_cvt_scalef32_sr_pk%d_%s_%s' % (count, small_, wide_), 'v_cvt_scalef32_sr_pk%d_%s_%s %s, %s, v48, v50' % (count, small_, wide_, span(40, len(results)), span(0, len(sources))), sources + [('v48', seeds), ('v50', factors)], results)
+seeds = u32s(64)
+def f16_near(S): return [rng.choice([0, 0x8000]) if rng.random() < .1 else rng.getrandbits(1) << 15 | rng.randint(max(1, 16 - S.bias), 22) << 10 | rng.getrandbits(10) for _ in range(64)]
+for n, S in (('fp8', FP8), ('bf8', BF8)):
+    halves = [a | b << 16 for a, b in zip(f16_near(S), f16_near(S))]
+    code = lambda h, seed: round_small(S, F16.value(h & 0xffff), bool(h >> 15 & 1), seed)
+    for byte in range(4): lanewise('v_cvt_sr_%s_f16' % n, [halves, seeds], lambda h, seed, d: d & ~(255 << 8 * byte) | code(h, seed) << 8 * byte, text='v_cvt_sr_%s_f16 v10, v0.l, v1%s' % (n, ' byte_sel:%d' % byte if byte else ''), old=c32, name=' byte %d' % byte if byte else '')
+    lanewise('v_cvt_sr_%s_f16' % n, [halves, seeds], lambda h, seed, d: d & ~255 | code(h >> 16, seed), text='v_cvt_sr_%s_f16 v10, v0.h, v1' % n, old=c32, name=' high')
+    # Two halves, to nearest even; what is too large is the format's infinity or NaN, or with FP16_OVFL its largest number.
+    some = f16_near(S) + [S_ for S_ in (0x0001, 0x83ff, 0x5f00, 0xdf40, 0x7800, 0xfbff, 0x7c00)]
+    pairs_ = [rng.choice(some) | rng.choice(some) << 16 for _ in range(64)]
+    over = {False: 0x7c if S.inf else 0x7f, True: 'sat'}
+    def two(h, saturate=False, sign=0, kept=0xffff):
+        def small(x):
+            x = x & kept ^ sign
+            v = F16.value(x) if x & 0x7fff < 0x7c00 else Fr(-(1 << 20) if x >> 15 else 1 << 20)
+            return S.encode(abs(v), over[saturate]) | (x >> 15) << 7
+        return small(h & 0xffff) | small(h >> 16) << 8
+    lanewise('v_cvt_pk_%s_f16' % n, [pairs_], lambda h, d: to_low(d, two(h)), text='v_cvt_pk_%s_f16 v10.l, v0' % n, old=c32)
+    lanewise('v_cvt_pk_%s_f16' % n, [pairs_], lambda h, d: to_high(d, two(h)), text='v_cvt_pk_%s_f16 v10.h, v0' % n, old=c32, name=' high')
+    lanewise('v_cvt_pk_%s_f16' % n, [pairs_], lambda h, d: to_low(d, two(h, True)), text='v_cvt_pk_%s_f16 v10.l, v0' % n, old=c32, name=' FP16_OVFL', mode=0xf0 | 1 << 23)
+    lanewise('v_cvt_pk_%s_f16' % n, [pairs_], lambda h, d: to_low(d, two(h, False, 0x8000, 0x7fff)), text='v_cvt_pk_%s_f16 v10.l, -|v0|' % n, old=c32, name=' minus magnitudes')
+f32_near = lambda: [rng.choice([0, 0x80000000, 0x7f800000, 0xff800000]) if rng.random() < .1 else rng.getrandbits(1) << 31 | rng.randint(1, 250) << 23 | rng.getrandbits(23) for _ in range(64)]
+lanewise('v_cvt_sr_pk_bf16_f32', [f32_near(), f32_near(), seeds], lambda a, b, s: (a + (s & 0xffff)) >> 16 | (b + (s >> 16)) & 0xffff0000)
+lanewise('v_cvt_sr_pk_bf16_f32', [f32_near(), f32_near(), seeds], lambda a, b, s: ((a ^ 1 << 31) + (s & 0xffff)) >> 16 & 0xffff | (b & 0x7fffffff) + (s >> 16) & 0xffff0000, text='v_cvt_sr_pk_bf16_f32 v10, -v0, |v1|, v2', name=' modifiers')
+refused('v_cvt_sr_pk_f16_f32', 'v_cvt_sr_pk_f16_f32 v0, v0, v1, v2')
+refused('v_cvt_pk_fp8_f32 E5M3', 'v_cvt_pk_fp8_f32 v0.l, v0, v1 clamp')
+refused('v_cvt_sr_fp8_f32 E5M3', 'v_cvt_sr_fp8_f32 v10, v0, v1 clamp')
+refused('v_cvt_f32_fp8 E5M3', 'v_cvt_f32_fp8_e64 v10, v0 clamp')
+
+# ---------------------------------------------------------------- sixteen elements out of a table of as many
+for bits, upper in ((4, 1), (6, 1), (8, 2)):
+    n = bits // 2
+    table, numbers = [u32s(64) for _ in range(n)], [u32s(64) for _ in range(2)]   # S1's dwords, then S0's
+    def picked(l):
+        whole, which = sum(t[l] << 32 * i for i, t in enumerate(table)), numbers[0][l] | numbers[1][l] << 32
+        return [whole >> bits * (which >> 4 * e & 15) & (1 << bits) - 1 for e in range(16)]
+    sources = [('v%d' % (4 + i), t) for i, t in enumerate(table[:n - upper])] + [('v%d' % (0 + i), t) for i, t in enumerate(table[n - upper:])] + [('v8', numbers[0]), ('v9', numbers[1])]
+    for to, name in ((10, ''), (4, ' overlap')): one('v_perm_pk16_b%d_u4%s' % (bits, name), 'v_perm_pk16_b%d_u4 %s, %s, %s, v[8:9]' % (bits, span(to, n), span(0, upper), span(4, n - upper)), sources, put_bits(to, [picked(l) for l in range(64)], bits))
