@@ -386,10 +386,9 @@ namespace {
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
     const machine::BufferFields& f = machine::fields_of(buffer_layout(plan.target->traits));
     std::fill_n(sgpr, 4, 0);
-    f.base_low.put(sgpr, static_cast<uint32_t>(wave.scratch_base));
-    f.base_high.put(sgpr, static_cast<uint32_t>(wave.scratch_base >> 32));
+    f.put_base(sgpr, wave.scratch_base);
     f.swizzle.put(sgpr, 1);
-    f.records.put(sgpr, plan.scratch_lane_bytes * wave.size);
+    f.put_records(sgpr, uint64_t{plan.scratch_lane_bytes} * wave.size);
     f.select.put(sgpr, 4u | 5u << 3 | 6u << 6 | 7u << 9);  // x y z w
     f.number_format.put(sgpr, 4);                          // unsigned; DATA_FORMAT is of the stride
     f.format.put(sgpr, 20);                                // 32_UINT
