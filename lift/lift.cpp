@@ -4,6 +4,7 @@
 #include "frontend/dual.h"
 #include "frontend/effects.h"
 #include "frontend/refused.h"
+#include "frontend/vgpr_msb.h"
 #include "lift/lifter.h"
 #include "lift/loop_masks.h"
 
@@ -342,6 +343,14 @@ bool Lifter::registers_ok(const Inst& inst) const {
     return true;
 }
 
+// Rows above those that values have a place for (State); their instructions are calls.
+static bool beyond_rows(const Inst& inst) {
+    const auto beyond = [](const Operand& o) {
+        return o.is(Operand::Kind::Vgpr) && uint32_t{o.reg} + o.dwords > State::most_rows;
+    };
+    return std::ranges::any_of(inst.dst, beyond) || std::ranges::any_of(inst.src, beyond);
+}
+
 static const std::array<Method, opcode_count>& methods() {
     static const auto table = [] {
         std::array<Method, opcode_count> t{};
@@ -390,7 +399,7 @@ void Lifter::lift(const Inst& inst) {
     if (const char* refused = refused_operand(options.target->traits, inst))
         return exit(machine::ExitKind::Unimplemented, pc, refused);
     observe(inst);
-    const bool by_handler = wants_handler(options, inst);
+    const bool by_handler = wants_handler(options, inst) || beyond_rows(inst);
     if (is_dual(inst) && !by_handler) return lift_dual(*this, inst);
     Method method = methods()[static_cast<size_t>(inst.op)];
     const bool vector = inst.format == Format::VOP1 || inst.format == Format::VOP2 ||
@@ -549,6 +558,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;
     l.next_pc = pc;
+    uint8_t vgpr_msb = options.vgpr_msb;
     while (!l.ended) {
         l.pc = l.next_pc;
         l.end_arms();
@@ -568,6 +578,8 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             ++block.guest_count;
             block.begin_pc = std::min(block.begin_pc, l.pc);
             block.end_pc = std::max(block.end_pc, l.next_pc);
+            add_vgpr_msb(inst, vgpr_msb);
+            vgpr_msb = next_vgpr_msb(inst, vgpr_msb);
             l.lift(inst);
             if (l.in_arm()) l.check_arms();
             l.assume_lanes();
@@ -579,6 +591,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         if (guards != Guards::None && (!block.calls.empty() || block.mode_changed))
             return Attempt::NoUse;
     }
+    block.mode_changed |= vgpr_msb != options.vgpr_msb;
     if (block.calls.empty()) l.s.leave_exec_as_it_was();
     const bool loop = block.term.target == pc || block.term.next == pc;
     if (loop) l.order.settle_loop(block);

@@ -20,6 +20,7 @@ namespace wj::lift {
 struct Options {
     const Target* target = nullptr;
     uint32_t mode = 0;       // MODE at entry; part of the code cache key
+    uint8_t vgpr_msb = 0;    // Wave::vgpr_msb at entry; the same
     bool exec_full = false;  // EXEC is known to be the first `lanes` at entry
     uint32_t lanes = machine::lanes;
     // Registers beyond these end the wave with IllegalInstruction; sgpr_count 0: not checked.

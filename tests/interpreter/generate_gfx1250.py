@@ -240,9 +240,7 @@ one('s_add_pc_i64 register', ['s_mov_b32 s6, 1', 's_add_pc_i64 s[8:9]', 's_mov_b
 one('s_get_shader_cycles_u64', ['s_get_shader_cycles_u64 s[6:7]', 's_mov_b32 s6, 1', 's_mov_b32 s7, 1'], [], [('s6', [1, 1])])
 one('waits and hints', ['s_wait_xcnt 0x0', 's_wait_asynccnt 0x0', 's_wait_tensorcnt 0x0', 's_setprio_inc_wg 100', 's_set_vgpr_msb 0', 's_set_vgpr_msb 0x500', 'global_prefetch_b8 v0, s[8:9] scope:SCOPE_SE', 'flat_prefetch_b8 v[0:1]', 's_mov_b32 s20, 1'], [('s8', [0, 0])], [('s20', [1])])
 one('s_monitor_sleep', 's_monitor_sleep 1', [], [], lines=['exit yield'])
-refused('s_set_vgpr_msb', 's_set_vgpr_msb 1')
 one('MODE bit 25', ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 1', 's_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 25, 1)'], [], [('s6', [1])])
-refused('MODE: high bits of registers', 's_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), 1')
 one('IB_STS2', 's_getreg_b32 s6, hwreg(HW_REG_IB_STS2, 6, 4)', [('s6', [9])], [('s6', [0])])
 for row, width, n in [(row, 32 * n, n) for n in (1, 2, 4) for row in ('global_load_monitor', 'cluster_load')]:
     one('%s_b%d' % (row, width), '%s_b%d %s, v0, s[8:9] scale_offset' % (row, width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
@@ -424,3 +422,71 @@ for suffix, n, f in (('i8', 1, lambda v: s8(v) & M32), ('u8', 1, lambda v: v), (
         one(name, ['s_buffer_load_%s %s, s[8:11], 0x%x' % (suffix, to, at), 's_wait_kmcnt 0x0'], sets, [('s16', split_dwords(got, w))], base='s8')
         if at: one(name + ' s6', ['s_buffer_load_%s %s, s[8:11], s6 offset:0x4' % (suffix, to), 's_wait_kmcnt 0x0'], sets, [('s16', split_dwords(got, w))], base='s8')
     one('s_buffer_load_%s behind NUM_RECORDS of a stride' % suffix, 's_buffer_load_%s %s, s[8:11], 0x40' % (suffix, to), v_sharp125(64, 16, 12), [], base='s8', lines=['exit unimplemented'])
+
+# ---------------------------------------------------------------- registers above v255 (CDNA5 ISA 3.3.2.3)
+def msb(dst=0, src0=0, src1=0, src2=0): return dst << 6 | src2 << 4 | src1 << 2 | src0
+def above(name, asm, m, sets, expects, lines=(), **k):
+    """m: the byte in front of asm. Registers in sets and expects are numbered as they are"""
+    one(name + ' msb %x' % m, ['s_set_vgpr_msb 0x%x' % m] + ([asm] if isinstance(asm, str) else asm), sets, expects, lines=['allocate v 1024', *lines], **k)
+v = lambda part, n: 'v%d' % (256 * part + n)
+def each_msb(name, text, sources, f, fields=('src0', 'src1', 'src2'), old=None, at=None):
+    """sources: rows in v0, v1, ...; fields: which bits each of them gets"""
+    for banks in ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 2, 3, 0), (3, 3, 2, 1)):
+        bank = dict(zip(('dst', 'src0', 'src1', 'src2'), banks))
+        sets = [(v(bank[fields[i]], i), x) for i, x in enumerate(sources)] + ([(v(bank['dst'], 10), old)] if old else [])
+        got = [f(*[x[l] for x in sources], *([old[l]] if old else [])) & M32 for l in range(64)]
+        above(name, text, msb(**bank), sets, [(v(bank['dst'], 10), got)])
+whole = [u32s(64) for _ in range(3)]
+floats64 = [[F32.encode(Fr(rng.randrange(-99, 99))) for _ in range(64)] for _ in range(3)]
+value = F32.value
+number32 = lambda x: F32.encode(x) if x else 0
+each_msb('v_mov_b32', 'v_mov_b32_e32 v10, v0', whole[:1], lambda a: a)
+each_msb('v_add_nc_u32', 'v_add_nc_u32_e32 v10, v0, v1', whole[:2], lambda a, b: a + b)
+each_msb('v_lshlrev_b32', 'v_lshlrev_b32_e32 v10, v0, v1', whole[:2], lambda a, b: b << (a & 31))
+each_msb('v_subrev_nc_u32', 'v_subrev_nc_u32_e64 v10, v0, v1', whole[:2], lambda a, b: b - a)
+each_msb('v_mad_u32', 'v_mad_u32 v10, v0, v1, v2', whole, lambda a, b, c: a * b + c)
+each_msb('v_fmac_f32', 'v_fmac_f32_e32 v10, v0, v1', floats64[:2], lambda a, b, d: number32(value(a) * value(b) + value(d)), old=floats64[2])
+each_msb('v_fmac_f32_e64', 'v_fmac_f32_e64 v10, v0, v1', floats64[:2], lambda a, b, d: number32(value(a) * value(b) + value(d)), old=floats64[2])
+each_msb('v_fmaak_f32', 'v_fmaak_f32 v10, v0, v1, 0x40400000', floats64[:2], lambda a, b: number32(value(a) * value(b) + 3))
+each_msb('v_fmamk_f32', 'v_fmamk_f32 v10, v0, 0x40400000, v1', floats64[:2], lambda a, b: number32(value(a) * 3 + value(b)), ('src0', 'src2'))
+each_msb('v_mov_b32 dpp', 'v_mov_b32_dpp v10, v0 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf', whole[:1], lambda a: a)
+for banks in ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 2, 3, 0), (3, 3, 2, 1)):
+    d, p, q, r = banks
+    m = msb(d, p, q, r)
+    above('v_dual_fmac_f32', 'v_dual_fmac_f32 v10, v0, v1 :: v_dual_mov_b32 v13, v2', m, [(v(p, 0), floats64[0]), (v(q, 1), floats64[1]), (v(p, 2), whole[0]), (v(d, 10), floats64[2])],
+        [(v(d, 10), [number32(value(a) * value(b) + value(c)) for a, b, c in zip(*floats64)]), (v(d, 13), whole[0])])
+    above('v_dual_fmamk_f32', 'v_dual_fmamk_f32 v10, v0, 0x40400000, v1 :: v_dual_mov_b32 v13, v2', m, [(v(p, 0), floats64[0]), (v(r, 1), floats64[1]), (v(p, 2), whole[0])],
+        [(v(d, 10), [number32(value(a) * 3 + value(b)) for a, b in zip(*floats64[:2])]), (v(d, 13), whole[0])])
+    above('v_swap_b32', 'v_swap_b32 v0, v1', m, [(v(d, 0), whole[0]), (v(p, 1), whole[1])], [(v(d, 0), whole[1]), (v(p, 1), whole[0])])
+    above('v_cmp_lt_u32', 'v_cmp_lt_u32_e32 vcc_lo, v0, v1', m, [(v(p, 0), whole[0]), (v(q, 1), whole[1]), ('vcc', [0])], [('vcc', [sum((a < b) << l for l, (a, b) in enumerate(zip(*whole[:2])) if l < 32)])], exec_=M64)
+    above('v_readlane_b32', 'v_readlane_b32 s6, v0, 5', m, [(v(p, 0), whole[0])], [('s6', [whole[0][5]])])
+    above('v_movrels_b32', 'v_movrels_b32_e32 v10, v0', m, [(v(p, 7), whole[0]), ('m0', [7])], [(v(d, 10), whole[0])])
+    # Memory. Each lane has its own dword.
+    places, data, other = [4 * l for l in range(64)], whole[0], whole[1]
+    memory, lane = Memory(1024), lambda m, l, k=0: m.get(4 * l + k, 4)
+    after = Memory(1024, memory.dwords())
+    for l in range(32):
+        if EXEC10 >> l & 1: after.put(4 * l, 4, data[l])
+    base = [('s8', [0, 0]), ('global', memory.dwords())]
+    above('global_load_b32', ['global_load_b32 v10, v0, s[8:9]', 's_wait_loadcnt 0x0'], m, base + [(v(p, 0), places)], [(v(d, 10), [lane(memory, l) for l in range(64)])], base='s8')
+    above('global_store_b32', 'global_store_b32 v0, v1, s[8:9]', m, base + [(v(p, 0), places), (v(q, 1), data)], [('global', after.dwords())], base='s8')
+    above('global_atomic_swap_b32', ['global_atomic_swap_b32 v10, v0, v1, s[8:9] th:TH_ATOMIC_RETURN', 's_wait_loadcnt 0x0'], m, base + [(v(p, 0), places), (v(q, 1), data)], [('global', after.dwords()), (v(d, 10), [lane(memory, l) for l in range(64)])], base='s8')
+    above('global_load_async_to_lds_b32', ['global_load_async_to_lds_b32 v1, v0, s[8:9]', 's_wait_asynccnt 0x0'], m, [('s8', [0, 0]), ('global', after.dwords()), ('lds', memory.dwords()), (v(p, 0), places), (v(d, 1), places)], [('lds', after.dwords())], base='s8')
+    sharp = v_sharp125(1024)
+    above('buffer_load_b32', ['buffer_load_b32 v10, v0, s[8:11], null offen', 's_wait_loadcnt 0x0'], m, sharp + [('global', memory.dwords()), (v(p, 0), places)], [(v(d, 10), [lane(memory, l) for l in range(64)])], base='s8')
+    above('buffer_store_b32', 'buffer_store_b32 v1, v0, s[8:11], null offen', m, sharp + [('global', memory.dwords()), (v(p, 0), places), (v(d, 1), data)], [('global', after.dwords())], base='s8')
+    above('ds_load_b32', ['ds_load_b32 v10, v0', 's_wait_dscnt 0x0'], m, [('lds', memory.dwords()), (v(p, 0), places)], [(v(d, 10), [lane(memory, l) for l in range(64)])])
+    above('ds_store_b32', 'ds_store_b32 v0, v1', m, [('lds', memory.dwords()), (v(p, 0), places), (v(q, 1), data)], [('lds', after.dwords())])
+    two = Memory(1024, after.dwords())
+    for l in range(32):
+        if EXEC10 >> l & 1: two.put(4 * l + 256, 4, other[l])
+    above('ds_store_2addr_b32', 'ds_store_2addr_b32 v0, v1, v2 offset1:64', m, [('lds', memory.dwords()), (v(p, 0), places), (v(q, 1), data), (v(r, 2), other)], [('lds', two.dwords())])
+    above('MODE', ['s_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 12, 8)'], m, [], [('s6', [d | p << 2 | q << 4 | r << 6])])
+    one('MODE msb %x' % m, ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), 0x%x' % (d | p << 2 | q << 4 | r << 6), 'v_mad_u32 v10, v0, v1, v2'], [(v(p, 0), whole[0]), (v(q, 1), whole[1]), (v(r, 2), whole[2])],
+        [(v(d, 10), [a * b + c & M32 for a, b, c in zip(*whole)])], lines=['allocate v 1024'])
+    # There and back: what lies behind has its own numbers again.
+    above('two bytes', ['v_mov_b32_e32 v10, v0', 's_set_vgpr_msb 0x%x' % (m << 8), 'v_mov_b32_e32 v11, v0', 's_set_vgpr_msb 0x%x' % m, 'v_mov_b32_e32 v12, v0'], m, [(v(p, 0), whole[0]), ('v0', whole[1] if p else whole[0])],
+        [(v(d, 10), whole[0]), ('v11', whole[1] if p else whole[0]), (v(d, 12), whole[0])])
+table4 = Memory(1024)
+one('global_load_b128 across v255', ['global_load_b128 v[254:257], v0, s[8:9]', 's_wait_loadcnt 0x0'], [('s8', [0, 0]), ('v0', [16 * l for l in range(64)]), ('global', table4.dwords())], [('v%d' % (254 + k), [table4.get(16 * l + 4 * k, 4) for l in range(64)]) for k in range(4)], base='s8', lines=['allocate v 512'])
+one('v_mov_b32 beyond the allocation', ['s_set_vgpr_msb 0x80', 'v_mov_b32_e32 v10, v0'], [], [], lines=['allocate v 512', 'exit illegal'])
