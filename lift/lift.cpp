@@ -541,6 +541,34 @@ static void run_passes(const Options& options, ir::Block& block) {
     }
 }
 
+// Wave::vgpr_msb in a block. Compilers set it for a few instructions each: the wave gets it only
+// where somebody else may ask.
+class VgprMsb {
+public:
+    explicit VgprMsb(uint8_t at_entry) : now_(at_entry), of_wave_(at_entry) {}
+    uint8_t now() const { return now_; }
+    // In front of `inst`, whose registers get their numbers.
+    void apply(Lifter& l, Inst& inst) {
+        const Effects& e = effects(inst.op);
+        add_vgpr_msb(inst, now_);
+        if (inst.op == Opcode::s_set_vgpr_msb) {
+            now_ = next_vgpr_msb(inst, now_);
+            setter_ = inst;
+        } else if (leaves_block(e) || e.reads_mode || e.writes_mode || e.opaque) {
+            tell_wave(l);
+        }
+    }
+    void tell_wave(Lifter& l) {
+        if (now_ == of_wave_) return;
+        l.call(setter_, true);
+        of_wave_ = now_;
+    }
+
+private:
+    uint8_t now_, of_wave_;
+    Inst setter_;
+};
+
 static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
                          Findings& findings, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
@@ -558,7 +586,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;
     l.next_pc = pc;
-    uint8_t vgpr_msb = options.vgpr_msb;
+    VgprMsb vgpr_msb(options.vgpr_msb);
     while (!l.ended) {
         l.pc = l.next_pc;
         l.end_arms();
@@ -567,6 +595,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         if (block.guest_count && (block.guest_count >= options.max_instructions || code.empty() ||
                                   l.pc == options.end_before)) {
             // Too long, the end of the readable code, or wanted: goes on in a block of its own.
+            vgpr_msb.tell_wave(l);
             l.end({.kind = ir::Terminator::Kind::Jump, .target = l.pc});
         } else if (code.empty()) {
             l.exit(machine::ExitKind::MemoryFault, l.pc, "no executable memory");
@@ -578,8 +607,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             ++block.guest_count;
             block.begin_pc = std::min(block.begin_pc, l.pc);
             block.end_pc = std::max(block.end_pc, l.next_pc);
-            add_vgpr_msb(inst, vgpr_msb);
-            vgpr_msb = next_vgpr_msb(inst, vgpr_msb);
+            vgpr_msb.apply(l, inst);
             l.lift(inst);
             if (l.in_arm()) l.check_arms();
             l.assume_lanes();
@@ -591,7 +619,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         if (guards != Guards::None && (!block.calls.empty() || block.mode_changed))
             return Attempt::NoUse;
     }
-    block.mode_changed |= vgpr_msb != options.vgpr_msb;
+    block.mode_changed |= vgpr_msb.now() != options.vgpr_msb;
     if (block.calls.empty()) l.s.leave_exec_as_it_was();
     const bool loop = block.term.target == pc || block.term.next == pc;
     if (loop) l.order.settle_loop(block);
