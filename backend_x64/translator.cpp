@@ -53,7 +53,7 @@ public:
         lift::Options options;
         options.target = &target_;
         options.mode = wave.mode;
-        options.vgpr_msb = wave.vgpr_msb;
+        options.names.vgpr_msb = wave.vgpr_msb;
         options.exec_full =
             request.variant != Variant::Partial && request.variant != Variant::UnguardedPartial;
         options.lanes = wave.ctx->whole_lanes;
@@ -178,7 +178,7 @@ private:
         options.observer = nullptr;
         if (wave.mode & machine::mode::watches_exceptions)
             options.by_handler = wave.ctx->checks ? &checked_or_raises : &interp::raises_exceptions;
-        options.sgpr_aliases = wave.sgpr_aliases;
+        options.names.sgpr_aliases = wave.sgpr_aliases;
         if (wave.sgpr_aliases) options.liveness = nullptr;  // it knows registers by one name
         lift_unguarded(options);
     }

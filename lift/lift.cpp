@@ -586,7 +586,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;
     l.next_pc = pc;
-    VgprMsb vgpr_msb(options.vgpr_msb);
+    VgprMsb vgpr_msb(options.names.vgpr_msb);
     while (!l.ended) {
         l.pc = l.next_pc;
         l.end_arms();
@@ -619,7 +619,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         if (guards != Guards::None && (!block.calls.empty() || block.mode_changed))
             return Attempt::NoUse;
     }
-    block.mode_changed |= vgpr_msb.now() != options.vgpr_msb;
+    block.mode_changed |= vgpr_msb.now() != options.names.vgpr_msb;
     if (block.calls.empty()) l.s.leave_exec_as_it_was();
     const bool loop = block.term.target == pc || block.term.next == pc;
     if (loop) l.order.settle_loop(block);
