@@ -1,15 +1,19 @@
 # gfx12.5: what it has and earlier processors have not, in waves of 32 lanes. Meanings: LLVM's selection of instructions for gfx1250 and
 # its AMDGPU usage guide; HIP's __shfl, __shfl_up, __shfl_down and __shfl_xor of permutations in groups of lanes; AMD's CDNA5 ISA.
-import math, re, struct
+import math, os, re, struct
 from generate_gfx11 import *
+from case_files import tables
 from exact_float import Format
 from generate_conversions import SMALL, WIDE, exponent, put_bits, put_wide, round_small, scales, span, wide_values
 
 rng.seed('gfx1250')
 FILE, G125 = 'gfx1250', ['gfx1250']
 BF = Format(16, 7)
+# Rows of the tables that have another name here.
+OWN_WORDS = {m[2]: m[1] for m in re.finditer(r'NAME\((\w+),\s*"[^"]*12\.5",\s*"((?:s_)?buffer_\w+|global_load_tr16_b128)"\)', open(os.path.join(tables, 'names.inc')).read())}
+def by_row(line): return re.sub(r'^\w+', lambda m: OWN_WORDS.get(m[0], m[0]), line)
 def one(name, asm, sets, expects, mode=0xf0, exec_=EXEC10, lines=(), base=''):
-    asm = [asm] if isinstance(asm, str) else asm
+    asm = [by_row(a) for a in ([asm] if isinstance(asm, str) else asm)]
     sets = [('exec', [exec_])] + list(sets)
     write_case(FILE, name, asm, sets, rows(32, sets, expects, exec_), G125, mode, False, base, ['wave 32', *lines])
 def refused(name, asm, sets=(), lines=()): one(name, asm, sets, [], lines=['exit unimplemented', *lines])
@@ -490,3 +494,13 @@ for banks in ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 2, 3, 0), (3, 3, 2, 
 table4 = Memory(1024)
 one('global_load_b128 across v255', ['global_load_b128 v[254:257], v0, s[8:9]', 's_wait_loadcnt 0x0'], [('s8', [0, 0]), ('v0', [16 * l for l in range(64)]), ('global', table4.dwords())], [('v%d' % (254 + k), [table4.get(16 * l + 4 * k, 4) for l in range(64)]) for k in range(4)], base='s8', lines=['allocate v 512'])
 one('v_mov_b32 beyond the allocation', ['s_set_vgpr_msb 0x80', 'v_mov_b32_e32 v10, v0'], [], [], lines=['allocate v 512', 'exit illegal'])
+
+# ---------------------------------------------------------------- a 16x16 matrix of halves, transposed on its way from memory
+matrix, table16 = [[rng.getrandbits(16) for _ in range(16)] for _ in range(16)], Memory(1024)
+for r in range(16):
+    for c in range(16): table16.put(16 + 48 * r + 2 * c, 2, matrix[r][c])
+column = [[matrix[l // 16 % 2 * 8 + r][l % 16] for r in range(8)] for l in range(64)]
+at16 = [('s8', [0, 0]), ('v0', [48 * (l % 8 + l // 16 % 2 * 8) + l // 8 % 2 * 16 for l in range(64)]), ('global', table16.dwords())]
+for to in (10, 0): one('global_load_tr16_b128 v%d' % to, ['global_load_tr16_b128 %s, v0, s[8:9] offset:16' % vreg(to, 4), 's_wait_loadcnt 0x0'], at16, [('v%d' % (to + d), [x[2 * d] | x[2 * d + 1] << 16 for x in column]) for d in range(4)], exec_=M64, base='s8')
+one('global_load_tr16_b128 without lanes', 'global_load_tr16_b128 v[10:13], v0, s[8:9]', at16, [('v10', [0])], exec_=0, base='s8')
+one('global_load_tr16_b128 with lanes off', 'global_load_tr16_b128 v[10:13], v0, s[8:9]', at16, [], lines=['exit unimplemented'], base='s8')
