@@ -21,7 +21,7 @@ namespace wj::x64 {
 // Everything that changes the code of a block apart from its address.
 struct SpaceKey {
     uint32_t mode = 0, vgpr_count = 0, agpr_count = 0, lane_layout = 0, grid_layout = 0,
-             whole_lanes = 0, sgpr_aliases = 0;
+             whole_lanes = 0, sgpr_aliases = 0, vgpr_msb = 0;
     AddressMode address_mode = AddressMode::Identity;
     uint64_t address_mask = ~uint64_t{0};  // ExecContext's
     bool exclusive = false;

@@ -109,6 +109,7 @@ SpaceKey Translator::key_of(const Wave& wave) {
     key.grid_layout = wave.ctx->grid_layout;
     key.whole_lanes = wave.ctx->whole_lanes;
     key.sgpr_aliases = wave.sgpr_aliases;
+    key.vgpr_msb = wave.vgpr_msb;
     key.address_mode = address_mode(wave.ctx->memory_mode == machine::MemoryMode::Checked,
                                     wave.ctx->reach.mask != ~uint64_t{0});
     key.address_mask = wave.ctx->reach.mask;
@@ -160,7 +161,8 @@ const KnownEntry* Translator::entry_at(ThreadState& thread, const Wave& wave) co
 // The same for a wave with the context and the register counts of one that started there.
 bool Translator::starts_at(const KnownEntry& e, const Wave& wave) const {
     return e.pc == wave.pc && e.stamp == stamp_.load(std::memory_order_acquire) &&
-           e.full == has_whole_exec(wave) && e.key.mode == wave.mode;
+           e.full == has_whole_exec(wave) && e.key.mode == wave.mode &&
+           e.key.vgpr_msb == wave.vgpr_msb;
 }
 
 Translator::Found Translator::find_entry(ThreadState& thread, Wave& wave) try {

@@ -24,7 +24,7 @@ void Translator::open_store(const TranslatorOptions& options) {
 // Everything that changes the code of a block apart from guest code.
 Hash Translator::configuration(const Wave& wave) const {
     // A field that is added to the key does not compile here until it is one of these.
-    const auto [mode, vgprs, agprs, lane_layout, grid_layout, whole_lanes, sgpr_aliases,
+    const auto [mode, vgprs, agprs, lane_layout, grid_layout, whole_lanes, sgpr_aliases, vgpr_msb,
                 address_mode, address_mask, exclusive] = key_of(wave);
     const uint64_t all[] = {store_identity_.low,
                             store_identity_.high,
@@ -35,6 +35,7 @@ Hash Translator::configuration(const Wave& wave) const {
                             grid_layout,
                             whole_lanes,
                             sgpr_aliases,
+                            vgpr_msb,
                             wave.sgpr_count,
                             static_cast<uint64_t>(address_mode),
                             address_mask,

@@ -269,7 +269,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                               reinterpret_cast<uint8_t*>(element) + b, 1, op.store);
         } else if (place.space == global_space) {
             ok = access_global(ctx, place.address, element, bytes, op.store);
-        } else if (place.space == buffer_space && !(f.buffer_limit & ir::buffer_swizzle) &&
+        } else if (place.space == buffer_space && !ir::apart_by_dwords(f.buffer_limit) &&
                    ir::buffer_address(f.address_base, f.buffer_limit, first_lane + l,
                                       f.address_lo[l], bytes, whole)) {
             ok = access_global(ctx, whole, element, bytes, op.store);

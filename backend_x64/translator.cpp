@@ -14,6 +14,7 @@
 #include "backend_x64/matrix_avx512.h"
 #include "backend_x64/memory_order.h"
 #include "frontend/decode.h"
+#include "frontend/vgpr_msb.h"
 #include "interpreter/checks.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/observe.h"
@@ -52,6 +53,7 @@ public:
         lift::Options options;
         options.target = &target_;
         options.mode = wave.mode;
+        options.names.vgpr_msb = wave.vgpr_msb;
         options.exec_full =
             request.variant != Variant::Partial && request.variant != Variant::UnguardedPartial;
         options.lanes = wave.ctx->whole_lanes;
@@ -86,10 +88,12 @@ public:
             options.handler = checks.handler;
             options.observer = checks.observer;
         }
+        // What goes through the program knows registers by the numbers in its code.
+        if (wave.vgpr_count > named_vgprs) options.liveness = nullptr, options.row_sums = nullptr;
         if (interp::runs_whole(wave)) run_whole(wave, options);
         if (wave.ctx->coverage || wave.ctx->counts_time) lift_plain(*wave.ctx, options);
         begin(*wave.ctx);
-        if (records_ && options.now) recorder_.emplace(wave, options);
+        if (records_ && options.now && !wave.vgpr_msb) recorder_.emplace(wave, options);
         ir::Block block = lift_for_wave(options, request.pc, fetch_, insts_);
         if (recorder_) profile_ = recorder_->profile(block).print();
         recorder_.reset();
@@ -174,7 +178,7 @@ private:
         options.observer = nullptr;
         if (wave.mode & machine::mode::watches_exceptions)
             options.by_handler = wave.ctx->checks ? &checked_or_raises : &interp::raises_exceptions;
-        options.sgpr_aliases = wave.sgpr_aliases;
+        options.names.sgpr_aliases = wave.sgpr_aliases;
         if (wave.sgpr_aliases) options.liveness = nullptr;  // it knows registers by one name
         lift_unguarded(options);
     }

@@ -1,5 +1,6 @@
 // MUBUF and MTBUF addressing: the V# and the address calculation (GCN3 and Vega ISA manuals 8.1.5,
-// CDNA ISA manual "Buffer addressing"; of gfx6 and gfx7 CLRX's notes, "GCN Memory handling").
+// CDNA ISA manual "Buffer addressing", CDNA5 ISA 9.4; of gfx6 and gfx7 CLRX's notes, "GCN Memory
+// handling").
 #pragma once
 
 #include "frontend/buffer_layout.h"
@@ -17,6 +18,7 @@ struct BufferAddress {
     bool structured;     // NUM_RECORDS counts records, not bytes
     bool checks_stride;  // what lies behind the record is out of range
     bool by_oob_select;
+    bool wide;          // no sum has 32 bits only
     bool to_next_lane;  // wide accesses to swizzled memory go on in the next lane's
     bool private_segment = false;
     uint32_t private_offset = 0;
@@ -38,6 +40,7 @@ struct BufferAddress {
             structured = v.stride != 0 && (inst.idxen || v.add_tid);
         checks_stride = v.swizzle || t.buffer_records == BufferRecords::Gfx6;
         by_oob_select = t.buffer_records == BufferRecords::Gfx10;
+        wide = t.wide_buffers;
         to_next_lane = t.buffer_elements;
         find_private_segment(w);
     }
@@ -57,7 +60,7 @@ struct BufferAddress {
 
     // Code puts negative offsets there, too (LLVM, the base of ADDR64 buffers).
     uint64_t signed_base() const {
-        const uint32_t above = 64 - machine::BufferFields::base_bits;
+        constexpr uint32_t above = 64 - machine::fields_of(machine::BufferLayout::Gfx6).base_bits();
         return static_cast<uint64_t>(static_cast<int64_t>(v.base << above) >> above);
     }
 
@@ -68,6 +71,7 @@ struct BufferAddress {
             return {Place::Global, signed_base() + address + soffset + inst_offset + byte};
         }
         if (private_segment) return {Place::Scratch, private_offset + vector_offset + byte};
+        if (wide) return wide_spot(lane, byte, bytes);
         // The sum of the offsets has 32 bits; the bytes behind it do not come round to 0.
         const uint64_t o = uint64_t{inst_offset + vector_offset} + byte;
         const uint32_t i = (index ? index[lane] : 0) + (v.add_tid ? lane : 0);
@@ -84,6 +88,25 @@ struct BufferAddress {
                                            : (v.swizzle ? o : at) + bytes + soffset > v.records;
         if (outside) return {Place::Nowhere, 0};
         return {Place::Global, v.base + soffset + at};
+    }
+
+    // gfx12.5 (CDNA5 ISA 9.4): bytes are counted. Elements of swizzled buffers have 16 bytes; what
+    // is wider goes on behind them, and nothing is checked there.
+    Spot wide_spot(uint32_t lane, uint32_t byte, uint32_t bytes) const {
+        constexpr uint64_t offset_mask = (uint64_t{1} << 45) - 1;
+        const uint64_t i = index ? index[lane] : 0;
+        const uint64_t o = uint64_t{inst_offset} + (offset ? offset[lane] : 0);
+        if (v.swizzle) {
+            const uint64_t all = o + soffset, in_element = all % v.element;
+            const uint64_t row = i / v.index_stride * v.lane_stride + (all - in_element);
+            return {Place::Global, v.base + row * v.index_stride + i % v.index_stride * v.element +
+                                       in_element + byte};
+        }
+        const uint64_t at = i * v.lane_stride + o + byte;
+        const bool behind_record = v.oob_select && o + soffset + byte + bytes > v.lane_stride;
+        if (!v.unlimited && (at + soffset + bytes > v.records || behind_record))
+            return {Place::Nowhere, 0};
+        return {Place::Global, v.base + soffset + (at & offset_mask)};
     }
 
     // gfx10's rules look at where the last dword begins (Mesa's notes on buffer descriptors).

@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "frontend/vgpr_msb.h"
+
 namespace wj::interp {
 namespace {
 
@@ -18,7 +20,8 @@ uint32_t hidden_mode(const Wave& w) {
 }
 
 uint32_t read_mode(const Wave& w) {
-    return w.mode & ~hidden_mode(w);
+    const uint32_t msb = traits(w).has_vgpr_msb ? mode_of_vgpr_msb(w.vgpr_msb) : 0;
+    return (w.mode & ~hidden_mode(w)) | msb << mode::vgpr_msb_shift;
 }
 
 // SCC, EXECZ and VCCZ are kept elsewhere.
@@ -113,7 +116,10 @@ bool refuse(Wave&, uint32_t) {
     return false;
 }
 bool write_mode(Wave& w, uint32_t value) {
-    if (traits(w).has_vgpr_msb && value >> mode::vgpr_msb_shift & 0xff) return false;
+    if (traits(w).has_vgpr_msb) {
+        w.vgpr_msb = vgpr_msb_of_mode(value >> mode::vgpr_msb_shift);
+        value &= ~(0xffu << mode::vgpr_msb_shift);
+    }
     const uint32_t hidden = hidden_mode(w);
     w.mode = (value & ~hidden) | (w.mode & hidden);
     return true;

@@ -12,6 +12,7 @@
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
 #include "frontend/refused.h"
+#include "frontend/vgpr_msb.h"
 #include "interpreter/checks.h"
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
@@ -159,7 +160,8 @@ void find_edges(const machine::Coverage& coverage, Block& block) {
 }
 
 std::unique_ptr<Block> decode_block(const Target& target, const Options& options,
-                                    const machine::ExecContext& ctx, uint64_t pc) {
+                                    const machine::ExecContext& ctx, uint64_t pc,
+                                    uint8_t vgpr_msb) {
     auto block = std::make_unique<Block>();
     block->begin = pc;
     CodeReader reader(ctx);
@@ -192,6 +194,8 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
                  known ? "an operand that the instruction cannot take" : "undefined encoding");
             break;
         }
+        add_vgpr_msb(step.inst, vgpr_msb);
+        vgpr_msb = next_vgpr_msb(step.inst, vgpr_msb);
         if (options.yields_to_slow && is_matrix(encoding_info(step.inst.op).packed)) {
             fail(ExitKind::Yield, slow_instruction);
             break;
@@ -228,9 +232,19 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
 
 constexpr size_t shard_count = 16;
 
+// What a block is decoded for.
+struct Place {
+    uint64_t pc = ~uint64_t{0};
+    uint8_t vgpr_msb = 0;
+    bool operator==(const Place&) const = default;
+    struct Hash {
+        size_t operator()(const Place& p) const { return std::hash<uint64_t>()(p.pc + p.vgpr_msb); }
+    };
+};
+
 struct Shard {
     std::shared_mutex mutex;
-    std::unordered_map<uint64_t, std::unique_ptr<Block>> blocks;
+    std::unordered_map<Place, std::unique_ptr<Block>, Place::Hash> blocks;
 };
 
 std::atomic<uint64_t> next_engine_id{1};
@@ -238,7 +252,7 @@ std::atomic<uint64_t> next_engine_id{1};
 // Each thread remembers where blocks are; entries are void when the engine's generation has moved
 // on.
 struct CacheEntry {
-    uint64_t pc = ~uint64_t{0};
+    Place place;
     uint64_t stamp = 0;  // engine id and generation
     const Block* block = nullptr;
 };
@@ -351,22 +365,24 @@ private:
         const uint64_t stamp = stamp_.load(std::memory_order_acquire);
         auto& entries = per_thread<ThreadCache>().entries;
         CacheEntry& entry = entries[(w.pc >> 2) % entries.size()];
-        if (entry.pc == w.pc && entry.stamp == stamp) [[likely]]
+        const Place place{w.pc, w.vgpr_msb};
+        if (entry.place == place && entry.stamp == stamp) [[likely]]
             return *entry.block;
         const Block& block = find_shared(w);
         // A fault of the fetch is not remembered: the page may be mapped later.
-        if (!block.steps.empty()) entry = {w.pc, stamp, &block};
+        if (!block.steps.empty()) entry = {place, stamp, &block};
         return block;
     }
 
     const Block& find_shared(Wave& w) {
         Shard& shard = shards_[(w.pc >> 2) % shard_count];
+        const Place place{w.pc, w.vgpr_msb};
         {
             std::shared_lock lock(shard.mutex);
-            if (const auto it = shard.blocks.find(w.pc); it != shard.blocks.end())
+            if (const auto it = shard.blocks.find(place); it != shard.blocks.end())
                 return *it->second;
         }
-        auto block = decode_block(target_, options_, *w.ctx, w.pc);
+        auto block = decode_block(target_, options_, *w.ctx, w.pc, w.vgpr_msb);
         if (block->steps.empty()) {
             Block& failed = per_thread<ThreadCache>().failed;
             failed = *block;
@@ -375,7 +391,7 @@ private:
         blocks_.fetch_add(1, std::memory_order_relaxed);
         instructions_.fetch_add(block->steps.size(), std::memory_order_relaxed);
         std::unique_lock lock(shard.mutex);
-        return *shard.blocks.try_emplace(w.pc, std::move(block)).first->second;
+        return *shard.blocks.try_emplace(place, std::move(block)).first->second;
     }
 
     const Target& target_;

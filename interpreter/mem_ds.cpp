@@ -5,6 +5,7 @@
 #include "interpreter/atomics.h"
 #include "interpreter/mem.h"
 #include "interpreter/mem_gds.h"
+#include "interpreter/transposed.h"
 
 namespace wj::interp {
 namespace {
@@ -15,13 +16,6 @@ bool refuse_gds(Wave& w, const Inst& inst) {
     if (!inst.gds) return false;
     stop(w, ExitKind::Unimplemented, "gds on an instruction that the data share does not have");
     return true;
-}
-
-// Bits [at, at + bits) of a row of dwords.
-uint16_t get_field(const uint32_t* row, uint32_t at, uint32_t bits) {
-    uint64_t window = row[at / 32];
-    if (at % 32 + bits > 32) window |= uint64_t{row[at / 32 + 1]} << 32;
-    return static_cast<uint16_t>(window >> at % 32 & ((1u << bits) - 1));
 }
 
 Address at(const uint32_t* base, uint32_t lane, uint32_t offset) {
@@ -117,37 +111,23 @@ void exchange2(Wave& w, const Inst& inst) {
         write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
 }
 
-// Every so many lanes as there are columns read a block of rows, lane k * n + i holding elements of
-// row k, and get it transposed: lane m receives column m. 16 columns: ds_read_b64_tr_b16/b8/b4 and
-// ds_read_b96_tr_b6 of gfx950 (layout as in Triton's lowering, triton-lang/triton#8525, and as
-// ROCm's TransposeInstructionsTest of rocRoller expects of the hardware). Eight: gfx12.5's
-// ds_load_tr16_b128, of which four groups make the 16x16 matrix of CDNA5 ISA, 10.9 and 11.2.4 (as
-// Triton's lowering for gfx1250 addresses it, and probes of the hardware found). "The EXEC mask
-// must be set to all 1's" (CDNA4 ISA, 11.4), or counts as that (CDNA5 ISA): others are refused.
+// 16 columns: ds_read_b64_tr_b16/b8/b4 and ds_read_b96_tr_b6 of gfx950 (layout as in Triton's
+// lowering, triton-lang/triton#8525, and as ROCm's TransposeInstructionsTest of rocRoller expects
+// of the hardware). Eight: gfx12.5's ds_load_tr16_b128, of which four groups make the 16x16 matrix
+// of CDNA5 ISA, 10.9 and 11.2.4 (as Triton's lowering for gfx1250 addresses it, and probes of the
+// hardware found). "The EXEC mask must be set to all 1's" (CDNA4 ISA, 11.4), or counts as that
+// (CDNA5 ISA): others are refused.
 template <uint32_t Bits, uint32_t Dwords, uint32_t Columns>
 void read_transposed(Wave& w, const Inst& inst) {
     if (refuse_gds(w, inst)) return;
     if (w.exec() != machine::first_lanes(w.size))
         return stop(w, ExitKind::Unimplemented, "transposing LDS read with inactive lanes");
-    constexpr uint32_t count = Dwords * 32 / Bits, lanes_per_row = Columns / count;
     const uint32_t* base = vrow(w, inst.vaddr());
-    uint16_t in[lanes][count];
-    for (uint32_t lane = 0; lane < w.size; ++lane) {
-        const Address a = at(base, lane, static_cast<uint32_t>(inst.offset));
-        const auto raw = lds_read<std::array<uint32_t, Dwords>>(w, a);
-        for (uint32_t e = 0; e < count; ++e) in[lane][e] = get_field(raw.data(), e * Bits, Bits);
-    }
-    alignas(64) uint32_t values[Dwords][lanes] = {};
-    for (uint32_t lane = 0; lane < w.size; ++lane) {
-        const uint32_t column = lane % Columns;
-        for (uint32_t k = 0; k < count; ++k) {
-            const uint32_t from = lane - column + k * lanes_per_row + column / count;
-            const uint32_t bit = k * Bits, element = in[from][lane % count];
-            values[bit / 32][lane] |= element << bit % 32;
-            if (bit % 32 + Bits > 32) values[bit / 32 + 1][lane] |= element >> (32 - bit % 32);
-        }
-    }
-    for (uint32_t d = 0; d < Dwords; ++d) write_row(vrow(w, inst.dst[0], d), values[d], w.exec());
+    std::array<uint32_t, Dwords> read[lanes];
+    for (uint32_t lane = 0; lane < w.size; ++lane)
+        read[lane] = lds_read<std::array<uint32_t, Dwords>>(
+            w, at(base, lane, static_cast<uint32_t>(inst.offset)));
+    write_transposed<Bits, Columns>(w, inst, read);
 }
 
 // ---- atomics

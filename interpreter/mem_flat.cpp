@@ -2,6 +2,7 @@
 
 #include "interpreter/atomics.h"
 #include "interpreter/mem_address.h"
+#include "interpreter/transposed.h"
 
 namespace wj::interp {
 namespace {
@@ -38,6 +39,20 @@ void store_block(Wave& w, const Inst& inst) {
         });
     });
     if (!good) stop_with_fault(w, inst);
+}
+
+// global_load_tr16_b128 of gfx12.5, which transposes as ds_load_tr16_b128 does (CDNA5 ISA 11.2.4).
+// With some lanes off it is undefined, without any it does nothing (10.9.2).
+void load_transposed(Wave& w, const Inst& inst) {
+    if (!w.exec()) return;
+    if (w.exec() != machine::first_lanes(w.size))
+        return stop(w, ExitKind::Unimplemented, "a transposed load with inactive lanes");
+    const GlobalAddress address(w, inst);
+    B128 read[lanes];
+    bool good = true;
+    for (uint32_t lane = 0; lane < w.size; ++lane) good &= address.read(w, lane, read[lane]);
+    if (!good) return stop_with_fault(w, inst);
+    write_transposed<16, 8>(w, inst, read);
 }
 
 // global_load_async_to_lds_*, global_store_async_from_lds_*: a VGPR holds the place in the LDS; the
@@ -105,6 +120,7 @@ constexpr HandlerEntry table[] = {
     {Opcode::flat_atomic_csub, atomic<FlatAddress, rmw::CSub<uint32_t>>},
     {Opcode::global_atomic_cond_sub_u32, atomic<GlobalAddress, rmw::CondSub<uint32_t>>},
     {Opcode::flat_atomic_cond_sub_u32, atomic<FlatAddress, rmw::CondSub<uint32_t>>},
+    {Opcode::global_load_tr_b128, load_transposed},
     {Opcode::global_load_monitor_b32, load<GlobalAddress, Load::B32>},
     {Opcode::global_load_monitor_b64, load<GlobalAddress, Load::B64>},
     {Opcode::global_load_monitor_b128, load<GlobalAddress, Load::B128>},

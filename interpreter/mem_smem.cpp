@@ -49,28 +49,44 @@ struct Plain {
         : address((w.s64(sbase(inst)) & part_mask(Unit)) + immediate_offset<Unit>(inst) +
                   register_offset<Unit>(w, inst) * Scale) {}
     bool in_range(uint32_t, uint32_t) const { return true; }
+    bool unsettled(uint32_t) const { return false; }
 };
 
 // Only base, stride and num_records of the V# count; each dword is checked on its own
 // (SEED-SMEM-17..20).
 template <uint32_t Unit = 4>
 struct BufferOf {
-    uint64_t address, offset, size;
+    uint64_t address, offset, size, agreed;
     BufferOf(const Wave& w, const Inst& inst) {
         const machine::BufferDescriptor v = descriptor(w, inst);
-        size = uint64_t{v.records} * (v.stride ? v.stride : 1);
-        offset = (immediate_offset<Unit>(inst) + register_offset<Unit>(w, inst)) & 0xffffffff;
+        size = v.records * (v.stride ? v.stride : 1);
+        offset = immediate_offset<Unit>(inst) + register_offset<Unit>(w, inst);
+        if (!traits(w).wide_buffers) offset &= 0xffffffff;
         address = (v.base & part_mask(Unit)) + offset;
+        agreed = traits(w).wide_buffers ? v.records : size;
     }
     bool in_range(uint32_t byte, uint32_t bytes) const { return offset + byte + bytes <= size; }
+    // NUM_RECORDS of gfx12.5 counts bytes (CDNA5 ISA 9.6): 8.1.2 multiplies it by the stride all
+    // the same, 9.4.1.4 does not.
+    bool unsettled(uint32_t bytes) const { return agreed < size && offset + bytes > agreed; }
 };
 using Buffer = BufferOf<>;
+
+template <class A>
+bool settled(Wave& w, const A& a, uint32_t bytes) {
+    if (!a.unsettled(bytes)) return true;
+    stop(w, ExitKind::Unimplemented,
+         "a scalar load behind NUM_RECORDS bytes of a buffer that has a stride");
+    return false;
+}
 
 template <class A, uint32_t Dwords>
 void s_load(Wave& w, const Inst& inst) {
     const A a(w, inst);
-    uint32_t values[Dwords];
+    if (!settled(w, a, Dwords * 4)) return;
+    uint32_t values[Dwords] = {};
     bool loaded[Dwords] = {};
+    const bool zeros = traits(w).wide_buffers;  // read out of range (CDNA5 ISA 8.4.1)
     if (a.in_range(0, Dwords * 4)) {
         std::array<uint32_t, Dwords> all;
         if (!memory::read_scalar(*w.ctx, a.address, all)) return stop_with_fault(w, inst);
@@ -87,16 +103,18 @@ void s_load(Wave& w, const Inst& inst) {
     if (!inst.dst[0].is(Operand::Kind::Sgpr)) return;  // null takes nothing
     const uint32_t first = inst.dst[0].reg;
     for (uint32_t d = 0; d < Dwords; ++d)
-        if (loaded[d] && first + d < 128) w.sgpr[first + d] = values[d];
+        if ((loaded[d] || zeros) && first + d < 128) w.sgpr[first + d] = values[d];
 }
 
-// Elements of one or two bytes, extended; out of range the register stays as it was.
+// Elements of one or two bytes, extended; out of range the register stays as it was, or is 0.
 template <class A, class T>
 void s_load_narrow(Wave& w, const Inst& inst) {
     const A a(w, inst);
-    if (!a.in_range(0, sizeof(T))) return;
-    std::make_unsigned_t<T> raw;
-    if (!memory::read(*w.ctx, a.address, raw)) return stop_with_fault(w, inst);
+    if (!settled(w, a, sizeof(T))) return;
+    std::make_unsigned_t<T> raw = 0;
+    const bool inside = a.in_range(0, sizeof(T));
+    if (!inside && !traits(w).wide_buffers) return;
+    if (inside && !memory::read(*w.ctx, a.address, raw)) return stop_with_fault(w, inst);
     write_s32(w, inst.dst[0], static_cast<uint32_t>(static_cast<int32_t>(static_cast<T>(raw))));
 }
 

@@ -1,5 +1,6 @@
 // Control flow, hardware registers and program control: SOPP and the parts of SOP1, SOP2, SOPC,
 // SOPK that touch PC or MODE.
+#include "frontend/vgpr_msb.h"
 #include "frontend/wait_count.h"
 #include "interpreter/barriers.h"
 #include "interpreter/hwreg.h"
@@ -64,11 +65,10 @@ void set_mode_field(Wave& w, const Inst& in) {
     w.mode = (w.mode & ~(15u << Shift)) | static_cast<uint32_t>(in.src[0].value & 15) << Shift;
 }
 
-// Its low byte are the high bits of the vector registers' numbers in what follows, the high byte
-// what they were before.
+// Its high byte is what the low one was before (LLVM, AMDGPULowerVGPREncoding), which nothing
+// reads.
 void set_vgpr_msb(Wave& w, const Inst& in) {
-    if (in.src[0].value & 0xff)
-        stop(w, ExitKind::Unimplemented, "s_set_vgpr_msb: vector registers above 255");
+    w.vgpr_msb = next_vgpr_msb(in, w.vgpr_msb);
 }
 
 // ---- s_cbranch_*_fork and s_cbranch_join

@@ -11,6 +11,9 @@
 // numbers, have bit 63 set and OOB_SELECT at bit 38; NUM_RECORDS is then the V#'s own, but for raw
 // buffers. The lift also puts the size of swizzled elements where gfx8 has ELEMENT_SIZE: 4 bytes,
 // shifted by it.
+// Of gfx12.5, where sums of offsets are wider than 32 bits (CDNA5 ISA 9.4), all constant parts of
+// the offset are in the base and out of the limit. Those of a swizzled buffer, in which nothing is
+// out of range, are the limit itself, with buffer_oob_select and buffer_rows.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +47,12 @@ constexpr uint32_t of_limit(uint64_t limit, machine::BufferField f) {
 inline constexpr uint64_t buffer_swizzle = 1ull << bit_of_limit(buffer_words.swizzle),
                           buffer_add_tid = 1ull << bit_of_limit(buffer_words.add_tid),
                           buffer_oob_select = 1ull << 63;
+// Beside OOB_SELECT, in bits of the last dword that only other limits take: elements of 16 bytes of
+// 32 lanes, of which this is lane 0; what is wider goes on behind them.
+inline constexpr uint64_t buffer_rows = 1ull << (buffer_limit_bits + 2);
+constexpr bool has_rows(uint64_t limit) {
+    return (limit & buffer_oob_select) && (limit & buffer_rows);
+}
 enum OobSelect : uint32_t { structured_with_offset, structured, unchecked, raw };
 
 inline uint64_t buffer_base(const machine::Wave& w, uint64_t words01, uint64_t words23,
@@ -68,11 +77,22 @@ inline uint64_t buffer_limit(uint64_t words01, uint64_t words23, uint32_t soffse
            words01 >> buffer_words.stride.at << buffer_stride_bit;
 }
 
-// Address of `bytes` bytes at byte offset `o` (of a swizzled buffer at most 4 that stay in a
-// dword); false: outside. The later dwords of an access near 2^32 are above it: they do not come
+// Whether dwords of a wide access are apart.
+constexpr bool apart_by_dwords(uint64_t limit) {
+    return (limit & buffer_swizzle) && !has_rows(limit);
+}
+
+// Address of `bytes` bytes at byte offset `o` (where dwords are apart at most 4 that stay in one);
+// false: outside. The later dwords of an access near 2^32 are above it: they do not come
 // round to the buffer's beginning (Tensile's kernels put lanes out of range by the offset -1).
 inline bool buffer_address(uint64_t base, uint64_t limit, uint32_t lane, uint64_t o, uint32_t bytes,
                            uint64_t& address) {
+    if (has_rows(limit)) {
+        constexpr uint64_t element = 16, rows = 32;
+        const uint64_t all = o + (limit & ((1ull << buffer_limit_bits) - 1));
+        address = base + (all - all % element) * rows + all % element;
+        return true;
+    }
     const bool add_tid = limit & buffer_add_tid;
     const uint32_t i = add_tid ? lane : 0;
     const bool by_oob_select = limit & buffer_oob_select;

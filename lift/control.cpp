@@ -257,6 +257,7 @@ constexpr Entry entries[] = {
     {Opcode::s_add_pc_i64, add_pc},
     {Opcode::s_swappc_b64, swappc},
     {Opcode::s_call_b64, call_b64},
+    {Opcode::s_set_vgpr_msb, nothing},  // lift_once() sees to it
     {Opcode::s_setreg_b32, mode_change},
     {Opcode::s_setreg_imm32_b32, mode_change},
     {Opcode::s_round_mode, mode_change},

@@ -4,6 +4,7 @@
 #include "frontend/dual.h"
 #include "frontend/effects.h"
 #include "frontend/refused.h"
+#include "frontend/vgpr_msb.h"
 #include "lift/lifter.h"
 #include "lift/loop_masks.h"
 
@@ -342,6 +343,14 @@ bool Lifter::registers_ok(const Inst& inst) const {
     return true;
 }
 
+// Rows above those that values have a place for (State); their instructions are calls.
+static bool beyond_rows(const Inst& inst) {
+    const auto beyond = [](const Operand& o) {
+        return o.is(Operand::Kind::Vgpr) && uint32_t{o.reg} + o.dwords > State::most_rows;
+    };
+    return std::ranges::any_of(inst.dst, beyond) || std::ranges::any_of(inst.src, beyond);
+}
+
 static const std::array<Method, opcode_count>& methods() {
     static const auto table = [] {
         std::array<Method, opcode_count> t{};
@@ -390,7 +399,7 @@ void Lifter::lift(const Inst& inst) {
     if (const char* refused = refused_operand(options.target->traits, inst))
         return exit(machine::ExitKind::Unimplemented, pc, refused);
     observe(inst);
-    const bool by_handler = wants_handler(options, inst);
+    const bool by_handler = wants_handler(options, inst) || beyond_rows(inst);
     if (is_dual(inst) && !by_handler) return lift_dual(*this, inst);
     Method method = methods()[static_cast<size_t>(inst.op)];
     const bool vector = inst.format == Format::VOP1 || inst.format == Format::VOP2 ||
@@ -532,6 +541,34 @@ static void run_passes(const Options& options, ir::Block& block) {
     }
 }
 
+// Wave::vgpr_msb in a block. Compilers set it for a few instructions each: the wave gets it only
+// where somebody else may ask.
+class VgprMsb {
+public:
+    explicit VgprMsb(uint8_t at_entry) : now_(at_entry), of_wave_(at_entry) {}
+    uint8_t now() const { return now_; }
+    // In front of `inst`, whose registers get their numbers.
+    void apply(Lifter& l, Inst& inst) {
+        const Effects& e = effects(inst.op);
+        add_vgpr_msb(inst, now_);
+        if (inst.op == Opcode::s_set_vgpr_msb) {
+            now_ = next_vgpr_msb(inst, now_);
+            setter_ = inst;
+        } else if (leaves_block(e) || e.reads_mode || e.writes_mode || e.opaque) {
+            tell_wave(l);
+        }
+    }
+    void tell_wave(Lifter& l) {
+        if (now_ == of_wave_) return;
+        l.call(setter_, true);
+        of_wave_ = now_;
+    }
+
+private:
+    uint8_t now_, of_wave_;
+    Inst setter_;
+};
+
 static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch, InstStore& store,
                          Findings& findings, Guards guards, ir::Block& block) {
     block.pc = block.begin_pc = block.end_pc = pc;
@@ -549,6 +586,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
     if (guards == Guards::ConstantRows) l.rows = &affine;
     Inst inst;
     l.next_pc = pc;
+    VgprMsb vgpr_msb(options.names.vgpr_msb);
     while (!l.ended) {
         l.pc = l.next_pc;
         l.end_arms();
@@ -557,6 +595,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         if (block.guest_count && (block.guest_count >= options.max_instructions || code.empty() ||
                                   l.pc == options.end_before)) {
             // Too long, the end of the readable code, or wanted: goes on in a block of its own.
+            vgpr_msb.tell_wave(l);
             l.end({.kind = ir::Terminator::Kind::Jump, .target = l.pc});
         } else if (code.empty()) {
             l.exit(machine::ExitKind::MemoryFault, l.pc, "no executable memory");
@@ -568,6 +607,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
             ++block.guest_count;
             block.begin_pc = std::min(block.begin_pc, l.pc);
             block.end_pc = std::max(block.end_pc, l.next_pc);
+            vgpr_msb.apply(l, inst);
             l.lift(inst);
             if (l.in_arm()) l.check_arms();
             l.assume_lanes();
@@ -579,6 +619,7 @@ static Attempt lift_once(const Options& options, uint64_t pc, const Fetch& fetch
         if (guards != Guards::None && (!block.calls.empty() || block.mode_changed))
             return Attempt::NoUse;
     }
+    block.mode_changed |= vgpr_msb.now() != options.names.vgpr_msb;
     if (block.calls.empty()) l.s.leave_exec_as_it_was();
     const bool loop = block.term.target == pc || block.term.next == pc;
     if (loop) l.order.settle_loop(block);

@@ -36,7 +36,10 @@ struct Options {
     void (*(*handler)(Opcode))(machine::Wave&, const Inst&) = nullptr;
     // Opcodes that are left to their handlers, which do more than a lowering would; null = none.
     bool (*by_handler)(Opcode) = nullptr;
-    uint32_t sgpr_aliases = 0;  // Wave::sgpr_aliases
+    // What the numbers of registers in the code stand for, as the wave has it at entry.
+    struct Names {
+        uint8_t sgpr_aliases = 0, vgpr_msb = 0;  // Wave's; vgpr_msb is part of the code cache key
+    } names;
     // Blocks end where the guest's do, and are lifted for any wave: what is counted in them, or
     // timed, is the same on every host.
     bool plain = false;

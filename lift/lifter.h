@@ -50,7 +50,7 @@ public:
           block(block),
           store(store),
           s(block, options.exec_full ? std::optional(block.whole_exec()) : std::nullopt,
-            options.may_guard, options.sgpr_aliases),
+            options.may_guard, options.names.sgpr_aliases),
           order(s, *options.target, fetch, options.observed),
           fetch_(fetch),
           findings_(findings) {}

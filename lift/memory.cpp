@@ -161,10 +161,75 @@ struct BufferWords {
     }
 };
 
+// The same of gfx12.5 (ir/buffer.h).
+struct WideBuffer {
+    Value base, limit;
+    WideBuffer(Lifter& l, const Inst& i) {
+        const auto c = [&](uint32_t v) { return l.s.const32(v); };
+        const auto mask = [&](uint32_t bits) { return l.s.const64((uint64_t{1} << bits) - 1); };
+        const auto either = [&](Value condition, Value a, Value b) {
+            return l.emit(Op::USelect64, {condition, a, b});
+        };
+        constexpr machine::BufferFields f = machine::fields_of(BufferLayout::Gfx125);
+        const uint32_t descriptor = i.sbase().reg & 124;
+        const Value low = l.s.get64(descriptor), high = l.s.get64(descriptor + 2);
+        const auto last = [&](machine::BufferField field) {
+            return l.emit(
+                Op::UAnd32,
+                {l.emit(Op::UShr32, {l.emit(Op::UHi, {high}), c(field.shift())}), c(field.mask())});
+        };
+        const Value offset = l.emit(
+            Op::UAdd64, {l.emit(Op::UZext32, {l.s32(i.soffset())}), l.s.const64(offset_of(i))});
+        const Value address = l.emit(Op::UAnd64, {low, mask(f.base_bits())});
+        const Value records =
+            l.emit(Op::UOr64,
+                   {l.emit(Op::UShr64, {low, c(f.records_low.shift_in_pair())}),
+                    l.emit(Op::UShl64,
+                           {l.emit(Op::UAnd64, {high, mask(f.records_bits() - f.records_low.bits)}),
+                            c(f.records_low.bits)})});
+        // Beyond what offsets reach all limits are one, also when no limit is meant.
+        const Value beyond = l.s.const64(uint64_t{1} << (ir::buffer_limit_bits - 2));
+        const auto least = [&](Value a, Value b) {
+            return either(l.emit(Op::UCmpLtU64, {a, b}), a, b);
+        };
+        const Value stride =
+            l.emit(Op::UZext32,
+                   {l.emit(Op::UMul32, {last(f.stride), stride_scale(l, last(f.stride_scale))})});
+        const Value in_record = either(
+            l.emit(Op::UAnd32, {last(f.oob_select),
+                                l.emit(Op::UCmpNe64, {records, l.s.const64(f.all_records())})}),
+            stride, beyond);
+        const Value bytes = least(least(records, beyond), in_record);
+        const Value swizzle = last(f.swizzle);
+        base = l.emit(Op::UAdd64, {address, either(swizzle, l.s.const64(0), offset)});
+        limit = either(
+            swizzle,
+            l.emit(Op::UOr64, {offset, l.s.const64(ir::buffer_oob_select | ir::buffer_swizzle |
+                                                   ir::buffer_rows)}),
+            l.emit(Op::UAnd64, {l.emit(Op::USub64, {bytes, offset}), mask(ir::buffer_limit_bits)}));
+    }
+
+    // Of STRIDE_SCALE.
+    static Value stride_scale(Lifter& l, Value select) {
+        Value scale = l.s.const32(machine::stride_scales[0]);
+        for (uint32_t n = 1; n < machine::stride_scales.size(); ++n)
+            scale = l.emit(Op::USelect32, {l.emit(Op::UCmpEq32, {select, l.s.const32(n)}),
+                                           l.s.const32(machine::stride_scales[n]), scale});
+        return scale;
+    }
+};
+
 // MUBUF without IDXEN: the offset in the buffer, and what LoadBuffer wants to know of the V#.
 struct BufferOperands {
     Value offset, base, limit;
     BufferOperands(Lifter& l, const Inst& i, uint32_t bytes) {
+        if (l.options.target->traits.wide_buffers) {
+            const WideBuffer wide(l, i);
+            base = wide.base;
+            limit = wide.limit;
+            offset = i.offen ? l.raw(i.vaddr()) : l.c32(0);
+            return;
+        }
         const uint32_t descriptor = i.sbase().reg & 124;
         const BufferWords words(l, descriptor);
         const Value soffset = l.s32(i.soffset());
@@ -180,7 +245,7 @@ struct BufferOperands {
 // MUBUF of gfx6 and gfx7 with ADDR64: all parts of the address add up, the base as a signed number,
 // and nothing is checked.
 Value buffer_address64(Lifter& l, const Inst& i) {
-    const Value above = l.s.const32(64 - machine::BufferFields::base_bits);
+    const Value above = l.s.const32(64 - machine::fields_of(BufferLayout::Gfx6).base_bits());
     const Value words = l.s.get64(i.sbase().reg & 124);
     const Value base = l.emit(Op::USar64, {l.emit(Op::UShl64, {words, above}), above});
     const Value first = l.emit(Op::UAdd64, {base, l.emit(Op::UZext32, {l.s32(i.soffset())})});

@@ -83,7 +83,8 @@ public:
     Value exec() { return get_mask(machine::exec_lo); }
     bool exec_written() const { return exec_written_; }
 
-    // ---- vector registers; rows 256.. are AccVGPRs ----
+    // ---- vector registers; rows 256.. are AccVGPRs, or v256 and what is above ----
+    static constexpr uint32_t most_rows = 512;
     Value read(uint32_t row);               // as the lanes of EXEC see it
     Value read_all(uint32_t row);           // every lane
     Value at_entry(uint32_t row);           // every lane, at the block's beginning
@@ -179,9 +180,9 @@ private:
     const uint32_t sgpr_aliases_;
     ValueTable known_;
     std::array<Scalar, 128> scalars_{};
-    std::array<Row, 512> rows_{};
+    std::array<Row, most_rows> rows_{};
     std::vector<uint16_t> touched_;  // rows with an entry
-    std::array<Value, 512> in_memory_;
+    std::array<Value, most_rows> in_memory_;
     Value scc_ = no_value;
     bool scc_dirty_ = false, exec_written_ = false;
     Value exec_at_entry_ = no_value;

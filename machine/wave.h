@@ -231,8 +231,9 @@ struct alignas(64) Wave {
     // What is above and these begin cache lines: translated code points here.
     uint32_t sgpr[128] = {};
     uint32_t* vgpr = nullptr;  // vgpr_count rows of 64 dwords; 64-byte aligned
-    uint32_t* agpr =
-        nullptr;  // AccVGPR rows (gfx908: own file; gfx90a: vgpr + accum_offset rows) or null
+    // AccVGPR rows (gfx908: own file; gfx90a: vgpr + accum_offset rows), or the rows of v256 and
+    // what is above, or null.
+    uint32_t* agpr = nullptr;
     WorkGroup* group = nullptr;
     uint32_t vgpr_count = 0, agpr_count = 0, sgpr_count = 0;
     uint32_t wave_in_group = 0;
@@ -246,6 +247,7 @@ struct alignas(64) Wave {
     // Of code that goes by both names: the allocation's size, whose last registers VCC and its
     // neighbours are (Aliases); or 0.
     uint8_t sgpr_aliases = 0;
+    uint8_t vgpr_msb = 0;  // Traits::has_vgpr_msb: what s_set_vgpr_msb has set
     bool gws_waiting =
         false;  // at a GWS barrier or semaphore of phase gws_phase; the instruction runs again
     // Lanes: 64 or 32 (Traits::wave_size). Waves of 32 have no use for the rest of a row.

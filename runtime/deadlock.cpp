@@ -68,6 +68,7 @@ struct Replica {
     bool same_state(const machine::Wave& other) const {
         size_t rows = size_t{other.vgpr_count} + other.agpr_count;
         return wave.pc == other.pc && wave.scc == other.scc && wave.mode == other.mode &&
+               wave.vgpr_msb == other.vgpr_msb &&
                !std::memcmp(wave.sgpr, other.sgpr, sizeof(wave.sgpr)) &&
                !std::memcmp(wave.vgpr, other.vgpr, rows * machine::lanes * 4);
     }

@@ -299,9 +299,9 @@ private:
             {module->stores_columns.of(request.kernel_object), engine().prefetch()});
         if (!plan) return plan.status();
         // Registers with two names would have two shadows.
-        plan->code.watches_bits = complete.checks & machine::check_init &&
-                                  !plan->code.sgpr_aliases &&
-                                  unassigned_uses_.possible(*plan, memory_);
+        plan->code.watches_bits =
+            complete.checks & machine::check_init && !plan->code.sgpr_aliases &&
+            (!plan->named_by_code() || unassigned_uses_.possible(*plan, memory_));
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         if (complete.checks)
             state->findings = std::make_unique<DispatchFindings>(*state, memory_, findings());

@@ -106,9 +106,9 @@ void DispatchState::cancel() {
 
 void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& exec) {
     const bool wide = engine.vector_bytes() == 64;
-    // Analysis knows registers by one name.
+    // Analysis knows registers by one name, that in the code.
     const bool worth_it = kept || plan.total_groups * plan.max_waves >= worth_analysis;
-    if (!worth_it || plan.code.sgpr_aliases) {
+    if (!worth_it || plan.code.sgpr_aliases || !plan.named_by_code()) {
         wave_start_.emplace(plan, wide);
         return;
     }

@@ -6,6 +6,7 @@
 
 #include "frontend/decode.h"
 #include "frontend/effects.h"
+#include "frontend/vgpr_msb.h"
 #include "interpreter/interpreter.h"
 #include "lift/liveness.h"
 #include "machine/guard.h"
@@ -72,7 +73,8 @@ Registers address_of(const Target& target, const Inst& inst) {
 machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     const uint64_t begin = wave.exit.block_begin, end = wave.exit.block_end;
     if (begin >= end || end - begin > most_bytes) return nullptr;
-    if (wave.sgpr_aliases) return nullptr;  // effects know registers by one name
+    // Effects know registers by one name, that in the code.
+    if (wave.sgpr_aliases || wave.vgpr_count > named_vgprs) return nullptr;
     std::vector<Step> steps;
     size_t fault = ~size_t{0};
     Registers written;

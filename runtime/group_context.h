@@ -102,7 +102,7 @@ private:
     }
     static void set_rows(const LaunchPlan& plan, machine::Wave& wave, uint8_t* rows) {
         wave.vgpr = reinterpret_cast<uint32_t*>(rows);
-        if (plan.agpr_count) wave.agpr = wave.vgpr + size_t{plan.agpr_row} * machine::lanes;
+        if (plan.has_agpr_rows()) wave.agpr = wave.vgpr + size_t{plan.agpr_row} * machine::lanes;
     }
 
     memory::AddressSpace& memory_;

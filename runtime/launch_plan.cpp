@@ -218,11 +218,11 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.agpr_count = kernel.agpr_count;
     plan.sgpr_count = kernel.sgpr_count;
     if (!options.strict_registers) {
-        plan.vgpr_count = 256;
+        plan.vgpr_count = std::max(plan.vgpr_count, named_vgprs);
         plan.agpr_count = t.has_agprs ? 256 : 0;
         plan.sgpr_count = t.scalar_registers.count;
     }
-    plan.agpr_row = plan.vgpr_count;
+    plan.agpr_row = std::min(plan.vgpr_count, named_vgprs);
     plan.vgpr_rows = plan.vgpr_count + plan.agpr_count;
 
     // MODE[18:12] are the exception enables.
@@ -292,7 +292,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.next_waves =
         next_waves(plan.request.work_group, t.wave_size, t.packed_workitem_id && kernel.workitem_id,
                    plan.group_count[0] > 1 ? plan.group_ids.sgpr[0] : -1);
-    if (code.sgpr_aliases || code.reads_wave_id) plan.next_waves = {};  // each is to be placed
+    if (code.sgpr_aliases || code.reads_wave_id || !plan.named_by_code())
+        plan.next_waves = {};  // each is to be placed
     plan.lane_layout = lane_layout(plan.request.work_group, t.wave_size);
     plan.grid_layout = grid_layout(plan.next_waves, plan.group_count);
     // Whole vectors of the host.
@@ -386,10 +387,9 @@ namespace {
 void put_scratch_buffer(const LaunchPlan& plan, const machine::Wave& wave, uint32_t* sgpr) {
     const machine::BufferFields& f = machine::fields_of(buffer_layout(plan.target->traits));
     std::fill_n(sgpr, 4, 0);
-    f.base_low.put(sgpr, static_cast<uint32_t>(wave.scratch_base));
-    f.base_high.put(sgpr, static_cast<uint32_t>(wave.scratch_base >> 32));
+    f.put_base(sgpr, wave.scratch_base);
     f.swizzle.put(sgpr, 1);
-    f.records.put(sgpr, plan.scratch_lane_bytes * wave.size);
+    f.put_records(sgpr, uint64_t{plan.scratch_lane_bytes} * wave.size);
     f.select.put(sgpr, 4u | 5u << 3 | 6u << 6 | 7u << 9);  // x y z w
     f.number_format.put(sgpr, 4);                          // unsigned; DATA_FORMAT is of the stride
     f.format.put(sgpr, 20);                                // 32_UINT
@@ -415,12 +415,13 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.vgpr_count = plan.vgpr_count;
     wave.agpr_count = plan.agpr_count;
     wave.sgpr_count = plan.sgpr_count;
-    wave.agpr = plan.agpr_count ? wave.vgpr + size_t{plan.agpr_row} * machine::lanes : nullptr;
+    wave.agpr = plan.has_agpr_rows() ? wave.vgpr + size_t{plan.agpr_row} * machine::lanes : nullptr;
     wave.wave_in_group = index;
     wave.status = 1u << 16 | (group.wave_count > 1 ? 1u << 11 : 0);  // VALID, IN_TG
     wave.trapsts = 0;
     wave.trap_enabled = true;
     wave.sgpr_aliases = static_cast<uint8_t>(plan.code.sgpr_aliases);
+    wave.vgpr_msb = 0;
     wave.exit = {};
     wave.gws_waiting = false;
     wave.gws_phase = 0;

@@ -7,6 +7,7 @@
 #include "common/status.h"
 #include "frontend/code_object.h"
 #include "frontend/target.h"
+#include "frontend/vgpr_msb.h"
 #include "machine/engine.h"
 #include "machine/work_group.h"
 #include "runtime/device.h"
@@ -38,7 +39,10 @@ struct LaunchPlan {
     uint32_t scratch_lane_bytes = 0;  // per work-item, multiple of 4
     uint32_t vgpr_rows = 0;           // rows allocated for a wave, AccVGPRs included
     uint32_t vgpr_count = 0, agpr_count = 0, sgpr_count = 0;
-    uint32_t agpr_row = 0;   // first AccVGPR row; vgpr_rows when there are none
+    uint32_t agpr_row = 0;  // where Wave::agpr begins; vgpr_rows when there are no such rows
+    bool has_agpr_rows() const { return agpr_row < vgpr_rows; }
+    // Whether all vector registers are those that operands name by themselves.
+    bool named_by_code() const { return vgpr_count <= named_vgprs; }
     uint32_t max_waves = 0;  // waves of a full work-group
     uint32_t compute_units = 1;
     uint32_t mode = 0;

@@ -52,18 +52,19 @@ void Snapshot::take(const Wave& wave) {
     pc_ = wave.pc;
     scc_ = wave.scc;
     mode_ = wave.mode;
+    vgpr_msb_ = wave.vgpr_msb;
     std::memcpy(sgpr_, wave.sgpr, sizeof(sgpr_));
     const size_t rows = size_t{wave.vgpr_count} + wave.agpr_count;
     rows_.assign(wave.vgpr, wave.vgpr + rows * machine::lanes);
 }
 
 bool Snapshot::scalars_match(const Wave& wave) const {
-    return wave.pc == pc_ && wave.scc == scc_ && wave.mode == mode_ &&
+    return wave.pc == pc_ && wave.scc == scc_ && wave.mode == mode_ && wave.vgpr_msb == vgpr_msb_ &&
            !std::memcmp(wave.sgpr, sgpr_, sizeof(sgpr_));
 }
 
 bool Snapshot::matches(const Wave& wave, const std::bitset<256>& written) const {
-    if (written.all()) return matches(wave);
+    if (written.all() || wave.vgpr_count > written.size()) return matches(wave);
     if (!scalars_match(wave)) return false;
     for (size_t row = 0; row < wave.vgpr_count; row++)
         if (written[row] && std::memcmp(wave.vgpr + row * machine::lanes,

@@ -26,7 +26,7 @@ private:
     bool scalars_match(const machine::Wave& wave) const;
 
     uint64_t pc_ = 0;
-    uint32_t scc_ = 0, mode_ = 0;
+    uint32_t scc_ = 0, mode_ = 0, vgpr_msb_ = 0;
     uint32_t sgpr_[128] = {};
     std::vector<uint32_t> rows_;
 };

@@ -1,15 +1,19 @@
 # gfx12.5: what it has and earlier processors have not, in waves of 32 lanes. Meanings: LLVM's selection of instructions for gfx1250 and
 # its AMDGPU usage guide; HIP's __shfl, __shfl_up, __shfl_down and __shfl_xor of permutations in groups of lanes; AMD's CDNA5 ISA.
-import math, re, struct
+import math, os, re, struct
 from generate_gfx11 import *
+from case_files import tables
 from exact_float import Format
 from generate_conversions import SMALL, WIDE, exponent, prng, put_bits, put_wide, round_small, scales, span, wide_values
 
 rng.seed('gfx1250')
 FILE, G125 = 'gfx1250', ['gfx1250']
 BF = Format(16, 7)
+# Rows of the tables that have another name here.
+OWN_WORDS = {m[2]: m[1] for m in re.finditer(r'NAME\((\w+),\s*"[^"]*12\.5",\s*"((?:s_)?buffer_\w+|global_load_tr16_b128)"\)', open(os.path.join(tables, 'names.inc')).read())}
+def by_row(line): return re.sub(r'^\w+', lambda m: OWN_WORDS.get(m[0], m[0]), line)
 def one(name, asm, sets, expects, mode=0xf0, exec_=EXEC10, lines=(), base=''):
-    asm = [asm] if isinstance(asm, str) else asm
+    asm = [by_row(a) for a in ([asm] if isinstance(asm, str) else asm)]
     sets = [('exec', [exec_])] + list(sets)
     write_case(FILE, name, asm, sets, rows(32, sets, expects, exec_), G125, mode, False, base, ['wave 32', *lines])
 def refused(name, asm, sets=(), lines=()): one(name, asm, sets, [], lines=['exit unimplemented', *lines])
@@ -240,14 +244,10 @@ one('s_add_pc_i64 register', ['s_mov_b32 s6, 1', 's_add_pc_i64 s[8:9]', 's_mov_b
 one('s_get_shader_cycles_u64', ['s_get_shader_cycles_u64 s[6:7]', 's_mov_b32 s6, 1', 's_mov_b32 s7, 1'], [], [('s6', [1, 1])])
 one('waits and hints', ['s_wait_xcnt 0x0', 's_wait_asynccnt 0x0', 's_wait_tensorcnt 0x0', 's_setprio_inc_wg 100', 's_set_vgpr_msb 0', 's_set_vgpr_msb 0x500', 'global_prefetch_b8 v0, s[8:9] scope:SCOPE_SE', 'flat_prefetch_b8 v[0:1]', 's_mov_b32 s20, 1'], [('s8', [0, 0])], [('s20', [1])])
 one('s_monitor_sleep', 's_monitor_sleep 1', [], [], lines=['exit yield'])
-refused('s_set_vgpr_msb', 's_set_vgpr_msb 1')
 one('MODE bit 25', ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 1', 's_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 25, 1)'], [], [('s6', [1])])
-refused('MODE: high bits of registers', 's_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), 1')
 one('IB_STS2', 's_getreg_b32 s6, hwreg(HW_REG_IB_STS2, 6, 4)', [('s6', [9])], [('s6', [0])])
 for row, width, n in [(row, 32 * n, n) for n in (1, 2, 4) for row in ('global_load_monitor', 'cluster_load')]:
     one('%s_b%d' % (row, width), '%s_b%d %s, v0, s[8:9] scale_offset' % (row, width, vreg(10, n)), regs, [('v%d' % (10 + d), [memory.get(origin + i * 4 * n + 4 * d, 4) for i in index]) for d in range(n)], base='s8')
-refused('buffer_load_b32', 'buffer_load_b32 v10, v0, s[8:11], null offen')
-refused('s_buffer_load_b32', 's_buffer_load_b32 s6, s[8:11], 0x0')
 for text in ('ds_load_tr8_b64 v[10:11], v0', 'global_load_tr4_b64 v[10:11], v[0:1], off', 'tensor_load_to_lds s[0:3], s[4:11]', 's_wakeup_barrier -1'): refused(text.split()[0], text)
 
 # ---------------------------------------------------------------- 8-bit floats, of which f16 has all values
@@ -348,3 +348,211 @@ for bits, upper in ((4, 1), (6, 1), (8, 2)):
         return [whole >> bits * (which >> 4 * e & 15) & (1 << bits) - 1 for e in range(16)]
     sources = [('v%d' % (4 + i), t) for i, t in enumerate(table[:n - upper])] + [('v%d' % (0 + i), t) for i, t in enumerate(table[n - upper:])] + [('v8', numbers[0]), ('v9', numbers[1])]
     for to, name in ((10, ''), (4, ' overlap')): one('v_perm_pk16_b%d_u4%s' % (bits, name), 'v_perm_pk16_b%d_u4 %s, %s, %s, v[8:9]' % (bits, span(to, n), span(0, upper), span(4, n - upper)), sources, put_bits(to, [picked(l) for l in range(64)], bits))
+
+# ---------------------------------------------------------------- buffers: bases of 57 bits, 45 bits that count bytes (CDNA5 ISA 8.1.2, 9.4 and 9.6)
+UNLIMITED = (1 << 45) - 1
+def v_sharp125(records, base=0, stride=0, scale=0, swizzle=0, oob=0):
+    return [('s8', split_dwords(base | records << 57 | stride << 108 | scale << 122 | swizzle << 124 | oob << 125, 4))]
+to_half = lambda f, high: lambda v: (f(v) & 0xffff) << (16 if high else 0)   # registers with ECC: the other half is 0
+BUFFER_LOADS = {**LOADED, **{'d16_%s%s' % (h, t): (n, to_half(f, h)) for h in ('', 'hi_') for t, n, f in (('u8', 1, lambda v: v), ('i8', 1, s8), ('b16', 2, lambda v: v))}}
+BUFFER_STORES = {'b8': (1, 1, lambda v: v), 'b16': (2, 1, lambda v: v), 'd16_hi_b8': (1, 1, lambda v: v >> 16), 'd16_hi_b16': (2, 1, lambda v: v >> 16),
+                 'b32': (4, 1, lambda v: v), 'b64': (8, 2, lambda v: v), 'b96': (12, 3, lambda v: v), 'b128': (16, 4, lambda v: v)}
+table = Memory(2048)
+def found(m, at, n):
+    """at(byte): where the byte is, or None when it is out of range; dwords are in range or out of it one by one"""
+    return sum((m.get(at(b, min(n, 4)), min(n, 4)) if at(b, min(n, 4)) is not None else 0) << 8 * b for b in range(0, n, 4))
+def linear(records, stride=0, oob=0, base=0, soffset=0, imm=0):
+    """What the byte and as many behind it have as address, for index i and offset o"""
+    def f(i, o, byte, n):
+        o += imm + soffset + byte
+        if records != UNLIMITED and (o + stride * i + n > records or oob and o + n > stride): return None
+        return base + o + stride * i
+    return f
+def rows_of_32(base=0, stride=0, soffset=0, imm=0):
+    def f(i, o, byte, n):
+        o += imm + soffset
+        return base + (i // 32 * stride + o // 16 * 16) * 32 + i % 32 * 16 + o % 16 + byte
+    return f
+def load125(name, suffix, sharp, place, operand='v1', tail=' offen offset:16', soffset='s6', m=None, index=None, offset=None, registers=()):
+    m, (n, f) = m or table, BUFFER_LOADS[suffix]
+    w, index, offset = max(1, n // 4), index or [0] * 64, offset or [0] * 64
+    got = [f(found(m, lambda b, k, l=l: place(index[l], offset[l], b, k), n)) for l in range(64)]
+    one('buffer_load_%s %s' % (suffix, name), ['buffer_load_%s %s, %s, s[8:11], %s%s' % (suffix, vreg(10, w), operand, soffset, tail), 's_wait_loadcnt 0x0'],
+        sharp + [('v0', index), ('v1', offset), ('s6', [24]), ('global', m.dwords()), *registers], [('v%d' % (10 + d), [g >> 32 * d & M32 for g in got]) for d in range(w)], base='s8')
+offsets = [rng.randrange(0, 400) // 4 * 4 for _ in range(64)]
+offsets[4], offsets[8], offsets[9], offsets[20] = 256, 260, M32, M32 - 3
+for suffix in BUFFER_LOADS:
+    load125('raw', suffix, v_sharp125(300), linear(300, soffset=24, imm=16), offset=offsets)
+    load125('of any address', suffix, v_sharp125(UNLIMITED, base=32), linear(UNLIMITED, base=32, soffset=24), tail=' offen', offset=[4 * (l % 64) for l in range(64)])
+load125('without offset', 'b64', v_sharp125(40, base=8), linear(40, base=8, soffset=24, imm=8), operand='off', tail=' offset:8')
+load125('partly in range', 'b128', v_sharp125(44, base=8), linear(44, base=8, soffset=24, imm=8), operand='off', tail=' offset:8')
+load125('of nothing', 'b32', v_sharp125(0), lambda *x: None, operand='off', tail='')
+load125('of more than 32 bits', 'b32', v_sharp125(5 << 32 | 3, base=4), linear(5 << 32 | 3, base=4, soffset=24, imm=16), offset=[4 * l for l in range(64)])
+# Sums of offsets do not come round to 0: all of these are out of range.
+load125('behind 2^32', 'b32', v_sharp125(1 << 32), lambda *x: None, tail=' offen offset:4096', offset=[M32 & -4 * (l + 1) for l in range(64)])
+load125('behind 2^32 of SOFFSET', 'b32', v_sharp125(1 << 32), lambda *x: None, tail=' offen', offset=[M32 & -4 * (l + 1) for l in range(64)], soffset='s7', registers=[('s7', [0x1000])])
+load125('whose STRIDE counts', 'b64', v_sharp125(300, stride=15, scale=1, oob=1), linear(300, 60, 1, soffset=24), tail=' offen', offset=[4 * (l % 16) for l in range(64)])
+load125('whose STRIDE counts not', 'b64', v_sharp125(300, stride=15, scale=1), linear(300, soffset=24), tail=' offen', offset=[4 * (l % 16) for l in range(64)])
+load125('whose STRIDE counts, unlimited', 'b64', v_sharp125(UNLIMITED, stride=15, scale=1, oob=1), linear(UNLIMITED, soffset=24), tail=' offen', offset=[4 * (l % 16) for l in range(64)])
+indices = [rng.randrange(0, 14) for _ in range(64)]
+small_offsets = [4 * rng.randrange(0, 8) for _ in range(64)]
+for oob in (0, 1):
+    for scale, stride in ((0, 52), (1, 13), (2, 6), (3, 2)):
+        bytes_ = stride * (1, 4, 8, 32)[scale]
+        for suffix in ('u8', 'b32', 'b128'):
+            load125('structured, STRIDE %d x %d, OOB_SELECT %d' % (stride, bytes_ // stride, oob), suffix, v_sharp125(500, 4, stride, scale, 0, oob), linear(500, bytes_, oob, 4, 24, 8), 'v[0:1]', ' idxen offen offset:8', 's6', None, indices, small_offsets)
+            load125('indexed, STRIDE %d x %d, OOB_SELECT %d' % (stride, bytes_ // stride, oob), suffix, v_sharp125(500, 4, stride, scale, 0, oob), linear(500, bytes_, oob, 4, 24, 8), 'v0', ' idxen offset:8', 's6', None, indices)
+wide_table = Memory(8192)
+for suffix in ('u8', 'b16', 'b32', 'b64', 'b128'):
+    if suffix == 'b16': suffix = 'd16_hi_b16'
+    many = [rng.randrange(0, 60) for _ in range(64)]
+    load125('swizzled', suffix, v_sharp125(4, 16, 32, 1, 1, 1), rows_of_32(16, 128, 24, 8), 'v[0:1]', ' idxen offen offset:8', 's6', wide_table, many, small_offsets)
+    load125('swizzled, without index', suffix, v_sharp125(4, 16, 32, 1, 1), rows_of_32(16, 128, 24, 8), 'v1', ' offen offset:8', 's6', wide_table, None, [4 * rng.randrange(0, 50) for _ in range(64)])
+def store125(name, suffix, sharp, place, operand, tail, index, offset):
+    n, w, f = BUFFER_STORES[suffix]
+    m = Memory(16384, [0] * 4096)
+    words = [[rng.getrandbits(32) for _ in range(64)] for _ in range(w)]
+    for l in range(32):
+        if not EXEC10 >> l & 1: continue
+        for b in range(0, n, 4):
+            at = place(index[l], offset[l], b, min(n, 4))
+            if at is not None: m.put(at, min(n, 4), f(words[b // 4][l]))
+    one('buffer_store_%s %s' % (suffix, name), 'buffer_store_%s %s, %s, s[8:11], s6%s' % (suffix, vreg(10, w), operand, tail), sharp + [('v0', index), ('v1', offset), ('s6', [24])] + [('v%d' % (10 + d), words[d]) for d in range(w)],
+        [('global', m.dwords())], base='s8')
+apart = [16 * l for l in rng.sample(range(64), 64)]
+for suffix in BUFFER_STORES:
+    store125('raw', suffix, v_sharp125(620, 32), linear(620, base=32, soffset=24, imm=4), 'v1', ' offen offset:4', [0] * 64, apart)
+    store125('structured', suffix, v_sharp125(620, 32, 8, 1, 0, 1), linear(620, 32, 1, 32, 24, 4), 'v[0:1]', ' idxen offen offset:4', rng.sample(range(64), 64), [4 * (l % 4) for l in range(64)])
+    store125('swizzled', suffix, v_sharp125(1, 32, 16, 0, 1), rows_of_32(32, 16, 24, 8), 'v[0:1]', ' idxen offen offset:8', rng.sample(range(64), 64), [0] * 64)
+    store125('swizzled, without index', suffix, v_sharp125(1, 32, 16, 0, 1), rows_of_32(32, 16, 24, 8), 'v1', ' offen offset:8', [0] * 64, [o // 4 for o in apart])
+signed = lambda bits: lambda x: x - (x >> bits - 1 << bits)
+def integer_ops(bits):
+    s, t = signed(bits), '%d' % bits
+    return {'add_u' + t: lambda o, d: o + d, 'sub_u' + t: lambda o, d: o - d, 'swap_b' + t: lambda o, d: d, 'and_b' + t: lambda o, d: o & d, 'or_b' + t: lambda o, d: o | d, 'xor_b' + t: lambda o, d: o ^ d,
+            'min_u' + t: min, 'max_u' + t: max, 'min_i' + t: lambda o, d: min(o, d, key=s), 'max_i' + t: lambda o, d: max(o, d, key=s), 'inc_u' + t: lambda o, d: 0 if o >= d else o + 1,
+            'dec_u' + t: lambda o, d: d if o == 0 or o > d else o - 1}
+def atomic125(name, bits, f, values, compare=False):
+    n, w = bits // 8, bits // 32
+    before = Memory(512, [x for v in (values() for _ in range(4096 // bits)) for x in split_dwords(v, w)])
+    after, places = Memory(512, before.dwords()), [n * x for x in rng.sample(range(512 // n), min(64, 512 // n))]
+    places += places[:64 - len(places)]
+    data = [values() for _ in range(64)]
+    other = [before.get(32 + p, n) if rng.random() < 0.5 else values() for p in places]   # what cmpswap compares with
+    records, old = 24 + 400, []
+    for l in range(64):
+        inside = 24 + places[l] + n <= records
+        old.append(after.get(32 + places[l], n) if inside else 0)
+        if inside and l < 32 and EXEC10 >> l & 1: after.put(32 + places[l], n, (data[l] if old[l] == other[l] else old[l]) if compare else f(old[l], data[l]))
+    numbers = [data, other] if compare else [data]
+    sets = v_sharp125(records, base=8) + [('v1', places), ('s6', [24]), ('global', before.dwords())] + [('v%d' % (10 + w * k + d), [x >> 32 * d & M32 for x in v]) for k, v in enumerate(numbers) for d in range(w)]
+    for rtn in (False, True):
+        expects = [('global', after.dwords())] + ([('v%d' % (10 + d), [x >> 32 * d & M32 for x in old]) for d in range(w)] if rtn else [])
+        one('buffer_atomic_' + name + (' returning' if rtn else ''), 'buffer_atomic_%s %s, v1, s[8:11], s6 offen%s' % (name, vreg(10, w * len(numbers)), ' th:TH_ATOMIC_RETURN' if rtn else ''), sets, expects, base='s8')
+for bits in (32, 64):
+    values = int_values(bits)
+    for name, f in integer_ops(bits).items(): atomic125(name, bits, f, values)
+    atomic125('cmpswap_b%d' % bits, bits, None, values, True)
+atomic125('cond_sub_u32', 32, lambda o, d: o - d if o >= d else o, int_values(32))
+atomic125('sub_clamp_u32', 32, lambda o, d: o - d if o >= d else 0, int_values(32))
+nan_or_number = {32: lambda: rng.choice([0x7fc00001, 0xffc00000, 0, 0x80000000, 0x3f800000, 0xc0400000, 1, 0x7f800000]), 64: lambda: rng.choice([0x7ff8000000000001, 0, 1 << 63, 0x3ff0000000000000, 0xc008000000000000, 1, 0x7ff0000000000000])}
+def larger(F, o, d, largest):
+    if F.nan(o) or F.nan(d): return d | F.quiet if F.nan(o) and F.nan(d) else o if F.nan(d) else d
+    p, q = ((F.order(x), 0 if F.neg(x) else 1) for x in (o, d))
+    return d if (q > p if largest else q < p) else o
+for bits, F in ((32, F32), (64, F64)):
+    for k in pick: atomic125('%s_num_f%d' % (k, bits), bits, lambda o, d, F=F, k=k: larger(F, o, d, k == 'max'), nan_or_number[bits])
+    normal = {32: lambda: rng.choice([0x3f800000, 0xbf800000, 0x40490fdb, 0x33800000, 0xc2c80000, 0x4b800001]), 64: lambda: rng.choice([0x3ff0000000000000, 0xbff0000000000000, 0x400921fb54442d18, 0x3c90000000000000, 0xc059000000000000])}[bits]
+    atomic125('add_f%d' % bits, bits, lambda o, d, F=F: F.add(o, d), normal)
+half_numbers = lambda *c: lambda: rng.choice(c) | rng.choice(c) << 16
+atomic125('pk_add_f16', 32, lambda o, d: F16.add(low(o), low(d)) | F16.add(high(o), high(d)) << 16, half_numbers(0x3c00, 0xbc00, 0x4248, 0x1400, 0xd640))
+atomic125('pk_add_bf16', 32, lambda o, d: BF.add(low(o), low(d)) | BF.add(high(o), high(d)) << 16, half_numbers(0x3f80, 0xbf80, 0x4049, 0x3b80, 0xc2c8))
+
+# Scalar loads: dwords that are out of range are 0. Where a buffer has a stride, the document says two things of what lies behind NUM_RECORDS.
+for suffix, n, f in (('i8', 1, lambda v: s8(v) & M32), ('u8', 1, lambda v: v), ('i16', 2, lambda v: s16(v) & M32), ('u16', 2, lambda v: v), ('b32', 4, lambda v: v), ('b64', 8, lambda v: v), ('b96', 12, lambda v: v), ('b128', 16, lambda v: v), ('b256', 32, lambda v: v), ('b512', 64, lambda v: v)):
+    w = max(1, n // 4)
+    to = 's16' if w == 1 else 's[16:%d]' % (15 + w)
+    for at, records, stride in ((20, 300, 0), (64 - n, 64, 0), (64, 64, 0), (64 - n // 2 & -min(n, 4), 64, 0), (8, 100, 12), (64, UNLIMITED, 0)):
+        got = f(found(table, lambda b, k: 16 + at + b if at + b + k <= records else None, n))
+        name = 's_buffer_load_%s %d of %s' % (suffix, at, 'any' if records == UNLIMITED else records)
+        sets = v_sharp125(records, 16, stride) + [('s6', [at - 4]), ('s16', [0xabc] * w), ('global', table.dwords())]
+        one(name, ['s_buffer_load_%s %s, s[8:11], 0x%x' % (suffix, to, at), 's_wait_kmcnt 0x0'], sets, [('s16', split_dwords(got, w))], base='s8')
+        if at: one(name + ' s6', ['s_buffer_load_%s %s, s[8:11], s6 offset:0x4' % (suffix, to), 's_wait_kmcnt 0x0'], sets, [('s16', split_dwords(got, w))], base='s8')
+    one('s_buffer_load_%s behind NUM_RECORDS of a stride' % suffix, 's_buffer_load_%s %s, s[8:11], 0x40' % (suffix, to), v_sharp125(64, 16, 12), [], base='s8', lines=['exit unimplemented'])
+
+# ---------------------------------------------------------------- registers above v255 (CDNA5 ISA 3.3.2.3)
+def msb(dst=0, src0=0, src1=0, src2=0): return dst << 6 | src2 << 4 | src1 << 2 | src0
+def above(name, asm, m, sets, expects, lines=(), **k):
+    """m: the byte in front of asm. Registers in sets and expects are numbered as they are"""
+    one(name + ' msb %x' % m, ['s_set_vgpr_msb 0x%x' % m] + ([asm] if isinstance(asm, str) else asm), sets, expects, lines=['allocate v 1024', *lines], **k)
+v = lambda part, n: 'v%d' % (256 * part + n)
+def each_msb(name, text, sources, f, fields=('src0', 'src1', 'src2'), old=None, at=None):
+    """sources: rows in v0, v1, ...; fields: which bits each of them gets"""
+    for banks in ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 2, 3, 0), (3, 3, 2, 1)):
+        bank = dict(zip(('dst', 'src0', 'src1', 'src2'), banks))
+        sets = [(v(bank[fields[i]], i), x) for i, x in enumerate(sources)] + ([(v(bank['dst'], 10), old)] if old else [])
+        got = [f(*[x[l] for x in sources], *([old[l]] if old else [])) & M32 for l in range(64)]
+        above(name, text, msb(**bank), sets, [(v(bank['dst'], 10), got)])
+whole = [u32s(64) for _ in range(3)]
+floats64 = [[F32.encode(Fr(rng.randrange(-99, 99))) for _ in range(64)] for _ in range(3)]
+value = F32.value
+number32 = lambda x: F32.encode(x) if x else 0
+each_msb('v_mov_b32', 'v_mov_b32_e32 v10, v0', whole[:1], lambda a: a)
+each_msb('v_add_nc_u32', 'v_add_nc_u32_e32 v10, v0, v1', whole[:2], lambda a, b: a + b)
+each_msb('v_lshlrev_b32', 'v_lshlrev_b32_e32 v10, v0, v1', whole[:2], lambda a, b: b << (a & 31))
+each_msb('v_subrev_nc_u32', 'v_subrev_nc_u32_e64 v10, v0, v1', whole[:2], lambda a, b: b - a)
+each_msb('v_mad_u32', 'v_mad_u32 v10, v0, v1, v2', whole, lambda a, b, c: a * b + c)
+each_msb('v_fmac_f32', 'v_fmac_f32_e32 v10, v0, v1', floats64[:2], lambda a, b, d: number32(value(a) * value(b) + value(d)), old=floats64[2])
+each_msb('v_fmac_f32_e64', 'v_fmac_f32_e64 v10, v0, v1', floats64[:2], lambda a, b, d: number32(value(a) * value(b) + value(d)), old=floats64[2])
+each_msb('v_fmaak_f32', 'v_fmaak_f32 v10, v0, v1, 0x40400000', floats64[:2], lambda a, b: number32(value(a) * value(b) + 3))
+each_msb('v_fmamk_f32', 'v_fmamk_f32 v10, v0, 0x40400000, v1', floats64[:2], lambda a, b: number32(value(a) * 3 + value(b)), ('src0', 'src2'))
+each_msb('v_mov_b32 dpp', 'v_mov_b32_dpp v10, v0 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf', whole[:1], lambda a: a)
+for banks in ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 2, 3, 0), (3, 3, 2, 1)):
+    d, p, q, r = banks
+    m = msb(d, p, q, r)
+    above('v_dual_fmac_f32', 'v_dual_fmac_f32 v10, v0, v1 :: v_dual_mov_b32 v13, v2', m, [(v(p, 0), floats64[0]), (v(q, 1), floats64[1]), (v(p, 2), whole[0]), (v(d, 10), floats64[2])],
+        [(v(d, 10), [number32(value(a) * value(b) + value(c)) for a, b, c in zip(*floats64)]), (v(d, 13), whole[0])])
+    above('v_dual_fmamk_f32', 'v_dual_fmamk_f32 v10, v0, 0x40400000, v1 :: v_dual_mov_b32 v13, v2', m, [(v(p, 0), floats64[0]), (v(r, 1), floats64[1]), (v(p, 2), whole[0])],
+        [(v(d, 10), [number32(value(a) * 3 + value(b)) for a, b in zip(*floats64[:2])]), (v(d, 13), whole[0])])
+    above('v_swap_b32', 'v_swap_b32 v0, v1', m, [(v(d, 0), whole[0]), (v(p, 1), whole[1])], [(v(d, 0), whole[1]), (v(p, 1), whole[0])])
+    above('v_cmp_lt_u32', 'v_cmp_lt_u32_e32 vcc_lo, v0, v1', m, [(v(p, 0), whole[0]), (v(q, 1), whole[1]), ('vcc', [0])], [('vcc', [sum((a < b) << l for l, (a, b) in enumerate(zip(*whole[:2])) if l < 32)])], exec_=M64)
+    above('v_readlane_b32', 'v_readlane_b32 s6, v0, 5', m, [(v(p, 0), whole[0])], [('s6', [whole[0][5]])])
+    above('v_movrels_b32', 'v_movrels_b32_e32 v10, v0', m, [(v(p, 7), whole[0]), ('m0', [7])], [(v(d, 10), whole[0])])
+    # Memory. Each lane has its own dword.
+    places, data, other = [4 * l for l in range(64)], whole[0], whole[1]
+    memory, lane = Memory(1024), lambda m, l, k=0: m.get(4 * l + k, 4)
+    after = Memory(1024, memory.dwords())
+    for l in range(32):
+        if EXEC10 >> l & 1: after.put(4 * l, 4, data[l])
+    base = [('s8', [0, 0]), ('global', memory.dwords())]
+    above('global_load_b32', ['global_load_b32 v10, v0, s[8:9]', 's_wait_loadcnt 0x0'], m, base + [(v(p, 0), places)], [(v(d, 10), [lane(memory, l) for l in range(64)])], base='s8')
+    above('global_store_b32', 'global_store_b32 v0, v1, s[8:9]', m, base + [(v(p, 0), places), (v(q, 1), data)], [('global', after.dwords())], base='s8')
+    above('global_atomic_swap_b32', ['global_atomic_swap_b32 v10, v0, v1, s[8:9] th:TH_ATOMIC_RETURN', 's_wait_loadcnt 0x0'], m, base + [(v(p, 0), places), (v(q, 1), data)], [('global', after.dwords()), (v(d, 10), [lane(memory, l) for l in range(64)])], base='s8')
+    above('global_load_async_to_lds_b32', ['global_load_async_to_lds_b32 v1, v0, s[8:9]', 's_wait_asynccnt 0x0'], m, [('s8', [0, 0]), ('global', after.dwords()), ('lds', memory.dwords()), (v(p, 0), places), (v(d, 1), places)], [('lds', after.dwords())], base='s8')
+    sharp = v_sharp125(1024)
+    above('buffer_load_b32', ['buffer_load_b32 v10, v0, s[8:11], null offen', 's_wait_loadcnt 0x0'], m, sharp + [('global', memory.dwords()), (v(p, 0), places)], [(v(d, 10), [lane(memory, l) for l in range(64)])], base='s8')
+    above('buffer_store_b32', 'buffer_store_b32 v1, v0, s[8:11], null offen', m, sharp + [('global', memory.dwords()), (v(p, 0), places), (v(d, 1), data)], [('global', after.dwords())], base='s8')
+    above('ds_load_b32', ['ds_load_b32 v10, v0', 's_wait_dscnt 0x0'], m, [('lds', memory.dwords()), (v(p, 0), places)], [(v(d, 10), [lane(memory, l) for l in range(64)])])
+    above('ds_store_b32', 'ds_store_b32 v0, v1', m, [('lds', memory.dwords()), (v(p, 0), places), (v(q, 1), data)], [('lds', after.dwords())])
+    two = Memory(1024, after.dwords())
+    for l in range(32):
+        if EXEC10 >> l & 1: two.put(4 * l + 256, 4, other[l])
+    above('ds_store_2addr_b32', 'ds_store_2addr_b32 v0, v1, v2 offset1:64', m, [('lds', memory.dwords()), (v(p, 0), places), (v(q, 1), data), (v(r, 2), other)], [('lds', two.dwords())])
+    above('MODE', ['s_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 12, 8)'], m, [], [('s6', [d | p << 2 | q << 4 | r << 6])])
+    one('MODE msb %x' % m, ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), 0x%x' % (d | p << 2 | q << 4 | r << 6), 'v_mad_u32 v10, v0, v1, v2'], [(v(p, 0), whole[0]), (v(q, 1), whole[1]), (v(r, 2), whole[2])],
+        [(v(d, 10), [a * b + c & M32 for a, b, c in zip(*whole)])], lines=['allocate v 1024'])
+    # There and back: what lies behind has its own numbers again.
+    above('two bytes', ['v_mov_b32_e32 v10, v0', 's_set_vgpr_msb 0x%x' % (m << 8), 'v_mov_b32_e32 v11, v0', 's_set_vgpr_msb 0x%x' % m, 'v_mov_b32_e32 v12, v0'], m, [(v(p, 0), whole[0]), ('v0', whole[1] if p else whole[0])],
+        [(v(d, 10), whole[0]), ('v11', whole[1] if p else whole[0]), (v(d, 12), whole[0])])
+table4 = Memory(1024)
+one('global_load_b128 across v255', ['global_load_b128 v[254:257], v0, s[8:9]', 's_wait_loadcnt 0x0'], [('s8', [0, 0]), ('v0', [16 * l for l in range(64)]), ('global', table4.dwords())], [('v%d' % (254 + k), [table4.get(16 * l + 4 * k, 4) for l in range(64)]) for k in range(4)], base='s8', lines=['allocate v 512'])
+one('v_mov_b32 beyond the allocation', ['s_set_vgpr_msb 0x80', 'v_mov_b32_e32 v10, v0'], [], [], lines=['allocate v 512', 'exit illegal'])
+
+# ---------------------------------------------------------------- a 16x16 matrix of halves, transposed on its way from memory
+matrix, table16 = [[rng.getrandbits(16) for _ in range(16)] for _ in range(16)], Memory(1024)
+for r in range(16):
+    for c in range(16): table16.put(16 + 48 * r + 2 * c, 2, matrix[r][c])
+column = [[matrix[l // 16 % 2 * 8 + r][l % 16] for r in range(8)] for l in range(64)]
+at16 = [('s8', [0, 0]), ('v0', [48 * (l % 8 + l // 16 % 2 * 8) + l // 8 % 2 * 16 for l in range(64)]), ('global', table16.dwords())]
+for to in (10, 0): one('global_load_tr16_b128 v%d' % to, ['global_load_tr16_b128 %s, v0, s[8:9] offset:16' % vreg(to, 4), 's_wait_loadcnt 0x0'], at16, [('v%d' % (to + d), [x[2 * d] | x[2 * d + 1] << 16 for x in column]) for d in range(4)], exec_=M64, base='s8')
+one('global_load_tr16_b128 without lanes', 'global_load_tr16_b128 v[10:13], v0, s[8:9]', at16, [('v10', [0])], exec_=0, base='s8')
+one('global_load_tr16_b128 with lanes off', 'global_load_tr16_b128 v[10:13], v0, s[8:9]', at16, [], lines=['exit unimplemented'], base='s8')

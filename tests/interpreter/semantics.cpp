@@ -21,11 +21,11 @@ std::string hex(uint64_t x) {
     return text;
 }
 
-constexpr uint32_t vgprs = 256, agprs = 256;
+constexpr uint32_t vgprs = 256, rows = 1024;  // AccVGPRs, or v256 and on, behind the first
 constexpr uint32_t global_bytes = 16384, lds_bytes = 4096, scratch_bytes = 64;
 
 struct State {
-    std::vector<uint32_t> vector = std::vector<uint32_t>((vgprs + agprs) * 64 + 16);
+    std::vector<uint32_t> vector = std::vector<uint32_t>(rows * 64 + 16);
     std::vector<uint32_t> lds = std::vector<uint32_t>(lds_bytes / 4);
     memory::AddressSpace space;
     std::unique_ptr<machine::GwsResource[]> gws =
@@ -48,7 +48,7 @@ struct State {
         wave.ctx = ctx.get();
         wave.budget = 1 << 20;
         wave.set_s64(machine::exec_lo, ~uint64_t{0});
-        for (uint32_t r = 0; r < vgprs + agprs; ++r)
+        for (uint32_t r = 0; r < rows; ++r)
             for (uint32_t l = 0; l < 64; ++l) wave.row(r)[l] = 0xc0c0c0c0u + r;
         wave.lds = reinterpret_cast<uint8_t*>(lds.data());
         wave.lds_size = lds_bytes;
@@ -97,9 +97,9 @@ uint32_t* scalar_cell(machine::Wave& w, const std::string& name, bool& wide) {
     return nullptr;
 }
 uint32_t* vector_row(machine::Wave& w, const std::string& name) {
-    const auto number = static_cast<uint32_t>(std::strtoul(name.c_str() + 1, nullptr, 10)) & 255;
-    if (name[0] == 'v' && name != "vcc") return w.row(number);
-    if (name[0] == 'a') return w.arow(number);
+    const auto number = static_cast<uint32_t>(std::strtoul(name.c_str() + 1, nullptr, 10));
+    if (name[0] == 'v' && name != "vcc") return w.row(number % rows);
+    if (name[0] == 'a') return w.arow(number % vgprs);
     return nullptr;
 }
 

@@ -87,6 +87,33 @@ TEST(BufferDescriptor, Gfx11SaysHowLargeElementsAre) {
     }
 }
 
+TEST(BufferDescriptor, Gfx125CountsBytesIn45Bits) {
+    // Base 0x123456789abcdef, NUM_RECORDS in three parts: 7 bits at bit 57, 32 at 64, 6 at 96;
+    // STRIDE 3 at bit 108, STRIDE_SCALE 2 at 122, swizzle at 124, OOB_SELECT at 125.
+    const uint32_t words[] = {0x89abcdef, 0x1234567 | 0x55u << 25, 0x4a000000u,
+                              0x34 | 3u << 12 | 2u << 26 | 1u << 28 | 1u << 29};
+    const BufferDescriptor v(words, BufferLayout::Gfx125);
+    EXPECT_EQ(v.base, 0x123456789abcdefu);
+    EXPECT_EQ(v.records, 0x55 | uint64_t{0x4a000000} << 7 | uint64_t{0x34} << 39);
+    EXPECT_EQ(v.stride, 3u);
+    EXPECT_EQ(v.lane_stride, 24u);
+    EXPECT_TRUE(v.swizzle);
+    EXPECT_FALSE(v.add_tid);
+    EXPECT_EQ(v.index_stride, 32u);
+    EXPECT_EQ(v.element, 16u);
+    EXPECT_EQ(v.oob_select, 1);
+    EXPECT_FALSE(v.unlimited);
+
+    uint32_t put[4] = {};
+    const BufferFields& f = fields_of(BufferLayout::Gfx125);
+    f.put_base(put, v.base);
+    f.put_records(put, v.records);
+    for (const uint32_t i : {0u, 1u, 2u}) EXPECT_EQ(put[i], words[i]) << i;
+    EXPECT_EQ(put[3], 0x34u);
+    f.put_records(put, (uint64_t{1} << 45) - 1);
+    EXPECT_TRUE(BufferDescriptor(put, BufferLayout::Gfx125).unlimited);
+}
+
 TEST(BufferDescriptor, FieldsThatALayoutLacksTakeNothing) {
     uint32_t words[4] = {};
     fields_of(BufferLayout::Gfx11).resource_level.put(words, 1);

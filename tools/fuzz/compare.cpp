@@ -330,21 +330,20 @@ void Comparison::put_descriptor(uint32_t* words, uint64_t base, bool of_any_kind
     const uint32_t stride = of_any_kind ? strides[rng() % std::size(strides)] : 0;
     const uint32_t most = stride ? 8192 / stride : 4096;  // records, or bytes
     std::fill_n(words, 4, 0);
-    f.base_low.put(words, static_cast<uint32_t>(base));
-    f.base_high.put(words, static_cast<uint32_t>(base >> 32));
+    f.put_base(words, base);
     f.stride.put(words, stride);
-    f.records.put(words, rng() % 3 ? most : static_cast<uint32_t>(rng() % most));
+    f.put_records(words, rng() % 3 ? most : rng() % most);
     f.select.put(words, 4u | 5u << 3 | 6u << 6 | 7u << 9);  // x y z w
     f.number_format.put(words, 7);
     f.data_format.put(words, 4);
     f.format.put(words, 22);  // both in one
-    f.oob_select.put(words, 3);
+    f.oob_select.put(words, f.raw);
     if (!of_any_kind) return;
     if (rng() % 4 == 0) f.swizzle.put(words, 1 + static_cast<uint32_t>(rng() % f.swizzle.mask()));
     f.oob_select.put(words, static_cast<uint32_t>(rng()));
     if (rng() % 2) return;
-    for (const machine::BufferField field :
-         {f.select, f.number_format, f.data_format, f.format, f.element_size, f.index_stride})
+    for (const machine::BufferField field : {f.select, f.number_format, f.data_format, f.format,
+                                             f.element_size, f.index_stride, f.stride_scale})
         field.put(words, static_cast<uint32_t>(rng()));
 }
 

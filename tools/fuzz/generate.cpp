@@ -220,7 +220,6 @@ Generator::Generator(const Target& target, const std::vector<std::string>& names
             const Row row{op, format, code};
             const Pool pool = pool_of(op, format);
             if (pool == Pool::Alu && !wanted(op)) continue;
-            if (pool == Pool::Buffer && target_.traits.wide_buffers) continue;  // refused
             rows_[static_cast<size_t>(pool)].push_back(row);
             // A few tries tell whether the lifter knows the row at all.
             Rng rng(code);
