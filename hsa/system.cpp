@@ -178,11 +178,10 @@ void print_hot_blocks() {
 void write_coverage() {
     State* s = state();
     if (!s) return;
-    for (wj::hsa::Agent* a : s->gpus)
-        if (const wj::Status status =
-                a->device->write_coverage(a->device->options().coverage_report);
-            !status)
-            log_error(status.message());
+    for (wj::hsa::Agent* a : s->gpus) a->device->collect_coverage();
+    wj::runtime::Device& first = *s->gpus.front()->device;
+    if (const wj::Status status = first.write_coverage(first.options().coverage_report); !status)
+        log_error(status.message());
 }
 
 bool switched_on(const char* variable) {

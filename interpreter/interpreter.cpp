@@ -65,7 +65,7 @@ struct Block {
     // what follows, or to nowhere.
     bool covered = false;
     uint64_t target = 0;
-    uint32_t target_edge = 0, next_edge = 0;
+    machine::Coverage::Edge target_edge{}, next_edge{};
     // When steps is empty: why.
     machine::ExitInfo failure;
 };
@@ -341,9 +341,11 @@ private:
     // The edge from the end of this block to where the wave stands.
     static void cover(const Wave& w, const Block& block) {
         const machine::Coverage& coverage = *w.ctx->coverage;
-        coverage.count(w.pc == block.end      ? block.next_edge
-                       : w.pc == block.target ? block.target_edge
-                                              : coverage.edge(block.end, w.pc));
+        const machine::Coverage::Edge edge = w.pc == block.end ? block.next_edge
+                                             : w.pc == block.target
+                                                 ? block.target_edge
+                                                 : coverage.edge(block.end, w.pc);
+        coverage.count(edge[machine::Coverage::divides(w)]);
     }
 
     static void count(Wave& w, int64_t n) {

@@ -92,7 +92,8 @@ void covered_jump(Wave& w, const Inst& inst) {
     const uint64_t from = w.pc;
     handler(inst.op)(w, inst);
     const Coverage* const coverage = w.ctx->coverage;
-    if (coverage && w.exit.kind == ExitKind::None) coverage->count(coverage->edge(from, w.pc));
+    if (coverage && w.exit.kind == ExitKind::None)
+        coverage->count(coverage->edge(from, w.pc)[Coverage::divides(w)]);
 }
 
 }  // namespace wj::interp

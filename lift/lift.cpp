@@ -309,15 +309,26 @@ void Lifter::observe(const Inst& inst) {
     call_function(observer, inst, true);
 }
 
+// As Coverage::divides.
+static Value counter_of_edge(Lifter& l, uint64_t to) {
+    const auto [full, divided] = l.options.coverage->edge(l.next_pc, to);
+    const Value together = l.s.const32(full);
+    if (!l.options.coverage->divergence) return together;
+    const Value exec = l.s.get_mask_bits(machine::exec_lo);
+    const auto is = [&](uint64_t mask) { return l.emit(Op::UCmpEq64, {exec, l.s.const64(mask)}); };
+    const Value in_part = l.emit(
+        Op::USelect32, {is(machine::first_lanes(l.options.lanes)), together, l.s.const32(divided)});
+    return l.emit(Op::USelect32, {is(0), together, in_part});
+}
+
 void Lifter::cover(uint64_t to) {
-    if (options.coverage) emit(Op::Cover, {s.const32(options.coverage->edge(next_pc, to))});
+    if (options.coverage) emit(Op::Cover, {counter_of_edge(*this, to)});
 }
 
 void Lifter::cover(Value cond, uint64_t taken, uint64_t next) {
     if (!options.coverage) return;
-    const machine::Coverage& c = *options.coverage;
-    emit(Op::Cover, {emit(Op::USelect32, {cond, s.const32(c.edge(next_pc, taken)),
-                                          s.const32(c.edge(next_pc, next))})});
+    emit(Op::Cover, {emit(Op::USelect32,
+                          {cond, counter_of_edge(*this, taken), counter_of_edge(*this, next)})});
 }
 
 // EXEC may be written by v_cmpx, by scalar instructions that name it, and by the fork/join family.

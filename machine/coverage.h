@@ -5,8 +5,14 @@
 // s_swappc_b64, and so on) to the instruction that is executed next, be it the target or the one
 // behind the branch; s_endpgm has one to nowhere. Each wave that takes it counts once. All engines
 // count the same edges, as these do not depend on how they cut code into blocks.
+//
+// With `divergence`, edges that a wave takes with some of its lanes on, others off, have counters
+// of their own. Full is what most waves of the launch begin with (ExecContext::whole_lanes): the
+// last waves of work-groups of other sizes are never full. With all lanes off an edge is an
+// ordinary one: all lanes agree.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -19,6 +25,7 @@ struct Coverage {
 
     uint8_t* counters = nullptr;  // first: translated code reads it
     uint32_t size = 0;            // how many there are
+    bool divergence = false;
     // A number for a place in guest code that is the same in all processes: it knows the code
     // object and the offset in it, not the address.
     uint64_t (*place)(const void* places, uint64_t pc) = nullptr;
@@ -27,17 +34,28 @@ struct Coverage {
     // nobody is. constant: `a` stands in the code.
     void (*compared)(uint32_t bits, uint64_t a, uint64_t b, bool constant) = nullptr;
 
-    // The counter of the edge from the branch that ends at `from`.
-    uint32_t edge(uint64_t from, uint64_t to) const {
+    // The counters of the edge from the branch that ends at `from`: for waves whose lanes go
+    // together and, with divergence another one, for those of which only some are on.
+    using Edge = std::array<uint32_t, 2>;
+    Edge edge(uint64_t from, uint64_t to) const {
         const uint64_t end = to == nowhere ? 0 : place(places, to);
         const uint64_t hash = mix(place(places, from) * 0x9e3779b97f4a7c15 + end);
-        return static_cast<uint32_t>((hash >> 32) * size >> 32);
+        return {counter_of(hash), counter_of(divergence ? mix(hash) : hash)};
+    }
+    // Which of them a wave counts in that stands at the edge.
+    static bool divides(const Wave& wave) {
+        const uint64_t exec = wave.exec();
+        return exec && exec != wave.ctx->whole_exec();
     }
     // Counters stay at 255. Threads that count at the same time may lose one of their counts.
     void count(uint32_t edge) const {
         const std::atomic_ref<uint8_t> counter(counters[edge]);
         const uint8_t now = counter.load(std::memory_order_relaxed);
         if (now != 255) counter.store(now + 1, std::memory_order_relaxed);
+    }
+
+    uint32_t counter_of(uint64_t hash) const {
+        return static_cast<uint32_t>((hash >> 32) * size >> 32);
     }
 
     // The finalizer of splitmix64.

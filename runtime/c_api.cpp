@@ -64,6 +64,7 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     d.coverage.kind = static_cast<runtime::CoverageOptions::Kind>(o.coverage);
     d.coverage.counters = o.coverage_counters;
     d.coverage.size = o.coverage_size;
+    d.coverage.divergence = o.coverage_divergence != 0;
     if (o.coverage_report) d.coverage_report = o.coverage_report;
     if (o.coverage != WJ_COVERAGE_COUNTERS && (o.coverage_counters || o.coverage_size))
         return Status(Code::InvalidArgument,

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <new>
 #include <ranges>
+#include <sstream>
 
 #include "frontend/debug_info.h"
 #include "runtime/covered_code.h"
@@ -43,13 +44,28 @@ uint8_t* CoverageReport::counters() {
     return counters_.get();
 }
 
-void CoverageReport::add(const CodeObject& object, const Target& target,
+void CoverageReport::add(const std::string& name, const CodeObject& object, const Target& target,
                          const machine::Coverage& coverage) {
+    const auto functions = covered_functions(object, target, coverage);
+    const auto layout = layout_code_object(object);
     const DebugInfo lines = DebugInfo::read(object);
-    if (lines.empty()) return;
     std::lock_guard lock(mutex_);
+    if (layout) {
+        ReachedObject& reached = objects_[name];
+        reached.bytes = layout->size;
+        for (const CoveredFunction& f : functions)
+            for (const CoveredBlock& block : f.blocks)
+                if (block.count)
+                    reached.blocks[block.instructions.front() - layout->base] =
+                        block.end - block.instructions.front();
+    }
+    if (!lines.empty()) add_lines(lines, functions);
+}
+
+void CoverageReport::add_lines(const DebugInfo& lines,
+                               const std::vector<CoveredFunction>& functions) {
     const auto raise = [](uint8_t& count, uint8_t to) { count = std::max(count, to); };
-    for (const CoveredFunction& f : covered_functions(object, target, coverage)) {
+    for (const CoveredFunction& f : functions) {
         if (f.blocks.empty()) continue;
         std::map<std::string, FilePart> parts;
         uint32_t branches = 0;
@@ -76,9 +92,8 @@ void CoverageReport::add(const CodeObject& object, const Target& target,
     }
 }
 
-Status CoverageReport::write(const std::string& path) const {
-    std::lock_guard lock(mutex_);
-    std::ofstream out(path, std::ios::trunc);
+std::string CoverageReport::as_lcov() const {
+    std::ostringstream out;
     const auto reached = [](const auto& counts) {
         return std::ranges::count_if(counts, [](uint8_t count) { return count != 0; });
     };
@@ -108,10 +123,24 @@ Status CoverageReport::write(const std::string& path) const {
         out << "LF:" << file.lines.size() << "\nLH:" << reached(file.lines | std::views::values)
             << "\nend_of_record\n";
     }
+    return out.str();
+}
+
+Status CoverageReport::write(const std::string& path) const {
+    std::lock_guard lock(mutex_);
+    const bool blocks = path.ends_with(".drcov");
+    std::ofstream out(path, std::ios::trunc | std::ios::binary);
+    out << (blocks ? as_drcov(objects_) : as_lcov());
     out.close();
-    if (out) return Status::ok();
-    return {Code::HostError,
-            "the coverage report '" + path + "' cannot be written: " + std::strerror(errno)};
+    if (!out)
+        return {Code::HostError,
+                "the coverage report '" + path + "' cannot be written: " + std::strerror(errno)};
+    if (!blocks && files_.empty() && !objects_.empty())
+        return {Code::NotFound, "the coverage report '" + path +
+                                    "' is empty: no kernel's code has line tables; compile with "
+                                    "-g or -gline-tables-only, or name a file *.drcov, which "
+                                    "tells blocks instead of lines"};
+    return Status::ok();
 }
 
 }  // namespace wj::runtime

@@ -1,5 +1,6 @@
-// Which lines, functions and branches of the source kernels have reached, in the format of lcov,
-// which genhtml, gcovr and editors read. Devices may share one.
+// What kernels have reached: lines, functions and branches of the source in the format of lcov,
+// which genhtml, gcovr and editors read, or blocks of code in that of drcov, which disassemblers
+// read. Devices may share one.
 #pragma once
 
 #include <array>
@@ -10,13 +11,21 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/status.h"
 #include "frontend/code_object.h"
 #include "frontend/target.h"
 #include "machine/coverage.h"
+#include "runtime/drcov.h"
+
+namespace wj {
+class DebugInfo;
+}
 
 namespace wj::runtime {
+
+struct CoveredFunction;
 
 class CoverageReport {
 public:
@@ -25,9 +34,12 @@ public:
     static constexpr uint32_t counter_count = 1u << 26;
     uint8_t* counters();
 
-    // What has been counted in an object so far, before it is unloaded or in between. `coverage`:
-    // its places are ELF addresses. Code without line tables adds nothing.
-    void add(const CodeObject& object, const Target& target, const machine::Coverage& coverage);
+    // What has been counted in an object so far, before it is unloaded or in between. Objects with
+    // one name are one. `coverage`: its places are ELF addresses.
+    void add(const std::string& name, const CodeObject& object, const Target& target,
+             const machine::Coverage& coverage);
+    // Blocks if the path ends in .drcov, else lines. NotFound: the file is empty, as there is code
+    // and none of it has line tables.
     Status write(const std::string& path) const;
 
 private:
@@ -46,9 +58,13 @@ private:
         void operator()(uint8_t* counters) const;
     };
 
+    void add_lines(const DebugInfo& lines, const std::vector<CoveredFunction>& functions);
+    std::string as_lcov() const;
+
     mutable std::mutex mutex_;
     std::unique_ptr<uint8_t, Unmap> counters_;
     std::map<std::string, File> files_;
+    std::map<std::string, ReachedObject> objects_;
 };
 
 }  // namespace wj::runtime

@@ -24,8 +24,8 @@ struct Exit {
 
 struct Function {
     Range range;
-    std::vector<uint64_t> instructions;
-    std::map<uint64_t, Exit> exits;  // by the instruction's address
+    std::map<uint64_t, uint64_t> instructions;  // their ends, by address
+    std::map<uint64_t, Exit> exits;             // by the instruction's address
     std::set<uint64_t> leaders;
 };
 
@@ -53,7 +53,7 @@ Function decode_function(const CodeObject& object, const Target& target, Range r
     if (!code) return f;
     each_instruction(target, *code, [&](size_t at, const Inst& inst) {
         const uint64_t pc = f.range.begin + at, next = pc + inst.size;
-        f.instructions.push_back(pc);
+        f.instructions[pc] = next;
         const Flow flow = effects(inst.op).flow;
         if (flow == Flow::Next || flow == Flow::Yield) return;
         const bool direct = flow == Flow::Goto || flow == Flow::Branch || flow == Flow::Call;
@@ -74,7 +74,9 @@ public:
     explicit Counts(const machine::Coverage& coverage) : coverage_(coverage) {}
 
     uint8_t of(uint64_t from, uint64_t to) const {
-        return coverage_.counters[coverage_.edge(from, to)];
+        const auto [full, divided] = coverage_.edge(from, to);
+        const uint32_t count = coverage_.counters[full];
+        return saturated(divided == full ? count : count + coverage_.counters[divided]);
     }
     void add(const Function& f, const std::set<uint64_t>& places) {
         for (const auto& [pc, exit] : f.exits) {
@@ -129,7 +131,7 @@ uint32_t started(const Function& f, const Counts& counts) {
 CoveredFunction blocks_of(const Function& f, const Counts& counts) {
     CoveredFunction out{f.range.name, {}};
     bool goes_on = false;
-    for (const uint64_t pc : f.instructions) {
+    for (const auto& [pc, end] : f.instructions) {
         if (f.leaders.contains(pc)) {
             uint32_t count = counts.arrived(pc);
             if (goes_on) count += out.blocks.back().count;
@@ -139,6 +141,7 @@ CoveredFunction blocks_of(const Function& f, const Counts& counts) {
         if (out.blocks.empty()) continue;
         CoveredBlock& block = out.blocks.back();
         block.instructions.push_back(pc);
+        block.end = end;
         const auto exit = f.exits.find(pc);
         goes_on = exit == f.exits.end();
         if (!goes_on && exit->second.flow == Flow::Branch)

@@ -20,6 +20,7 @@ struct CoveredBlock {
         uint8_t taken = 0, not_taken = 0;
     };
     std::vector<uint64_t> instructions;  // their ELF addresses
+    uint64_t end = 0;                    // behind the last one
     uint8_t count = 0;
     std::optional<Branch> branch;  // of the last instruction
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 
@@ -55,7 +56,9 @@ public:
             new std::shared_ptr(shared_);
         } else {
             scheduler_.reset();  // no dispatch runs from here on
-            if (options_.coverage_to) (void)write_coverage(options_.coverage_report);
+            if (options_.coverage_to)
+                if (Status status = write_coverage(options_.coverage_report); !status)
+                    std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
             if (shared_) shared_->remove(this);
         }
         std::lock_guard lock(modules_mutex_);
@@ -150,12 +153,16 @@ public:
 
     Findings& findings() override { return *options_.findings; }
 
+    void collect_coverage() override {
+        if (!options_.coverage_to) return;
+        for (const auto& module : loaded_modules()) report_coverage(*module);
+    }
     Status write_coverage(const std::string& path) override {
         if (!options_.coverage_to)
             return {Code::InvalidArgument,
                     "nothing is counted for reports: name a file in coverage_report or "
                     "WAVEJIT_COVERAGE when the GPU is made"};
-        for (const auto& module : loaded_modules()) report_coverage(*module);
+        collect_coverage();
         return options_.coverage_to->write(path);
     }
 
@@ -393,13 +400,13 @@ private:
                 return {Code::InvalidArgument,
                         "a coverage report is wanted, and coverage is switched off"};
             if (!options_.coverage_to) {
-                options_.coverage_to = std::make_shared<CoverageReport>();
-                if (Status status = options_.coverage_to->write(options_.coverage_report); !status)
-                    return status;
+                auto report = std::make_shared<CoverageReport>();
+                if (Status status = report->write(options_.coverage_report); !status) return status;
+                options_.coverage_to = std::move(report);
             }
             if (options_.coverage.kind == Kind::Auto)
                 options_.coverage = {Kind::Counters, options_.coverage_to->counters(),
-                                     CoverageReport::counter_count};
+                                     CoverageReport::counter_count, options_.coverage.divergence};
         }
         return find_counters(options_.coverage, coverage_);
     }
@@ -411,7 +418,7 @@ private:
             const auto& of = *static_cast<const ModuleImpl*>(places);
             return of.place(of.guest_address(address));
         };
-        options_.coverage_to->add(module.object(), target_, coverage);
+        options_.coverage_to->add(module.file_name(), module.object(), target_, coverage);
     }
 
     void unload(ModuleImpl& module) {

@@ -47,8 +47,9 @@ struct DeviceOptions {
     bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
     CoverageOptions coverage;
-    // A file (coverage_report.h) that is written when the device is made and when it goes; with
-    // CoverageOptions::Kind::Auto the report has counters of its own. Empty: none.
+    // A file (coverage_report.h), lines or blocks by its ending, that is written when the device is
+    // made and when it goes; with CoverageOptions::Kind::Auto the report has counters of its own.
+    // Empty: none.
     std::string coverage_report;
     std::shared_ptr<CoverageReport> coverage_to;  // of another device, to share it; null: its own
     // Dispatches run one after the other in one order of waves, and clocks count instructions.
@@ -253,8 +254,11 @@ public:
     // What checkers have found in all dispatches so far.
     virtual Findings& findings() = 0;
 
-    // What kernels have reached so far, as coverage_report. InvalidArgument without that.
+    // What kernels have reached so far, as coverage_report. InvalidArgument without that, NotFound
+    // when the file is empty for want of line tables.
     virtual Status write_coverage(const std::string& path) = 0;
+    // Adds it to the report that devices share, for one of them to write.
+    virtual void collect_coverage() = 0;
 
     // This process was forked from one that had run kernels on the device or a clone: nothing may
     // be asked of it here but to be destroyed.

@@ -62,6 +62,9 @@ bool has_compares() {
 
 Status find_counters(const CoverageOptions& options, machine::Coverage& out) {
     using Kind = CoverageOptions::Kind;
+    if (options.divergence && options.kind == Kind::Off)
+        return {Code::InvalidArgument, "coverage of divergence is wanted, and coverage is off"};
+    out.divergence = options.divergence;
     if (options.kind == Kind::Counters) {
         if (!options.counters || !options.size || options.size > UINT32_MAX)
             return {Code::InvalidArgument,

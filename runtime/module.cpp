@@ -1,6 +1,7 @@
 #include "runtime/module.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "frontend/code_object_bytes.h"
@@ -131,7 +132,7 @@ Status ModuleImpl::link(const Resolver& resolver) {
     return status;
 }
 
-uint64_t ModuleImpl::place(uint64_t pc) const {
+uint64_t ModuleImpl::identity() const {
     std::call_once(identified_, [this] {
         uint64_t hash = file_.size();
         for (size_t at = 0; at < file_.size(); at += sizeof(uint64_t)) {
@@ -141,7 +142,19 @@ uint64_t ModuleImpl::place(uint64_t pc) const {
         }
         identity_ = hash;
     });
-    return identity_ + elf_address(pc);
+    return identity_;
+}
+
+uint64_t ModuleImpl::place(uint64_t pc) const {
+    return identity() + elf_address(pc);
+}
+
+std::string ModuleImpl::file_name() const {
+    std::string name;
+    if (!object_.kernels.empty()) name = object_.kernels.front().name.substr(0, 64);
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
+    return name + "." + hex(identity()).substr(2) + ".hsaco";
 }
 
 std::optional<uint64_t> ModuleImpl::find_definition(std::string_view name) const {

@@ -51,6 +51,8 @@ public:
     std::string where(uint64_t pc) const;  // "function+0x10", or empty
     // A number for `pc` that is the same in every process (machine::Coverage::place).
     uint64_t place(uint64_t pc) const;
+    // A name for the code object that is the same in every process: a kernel's, and a number.
+    std::string file_name() const;
 
     // The device goes away before the module: its memory is freed with the address space.
     void detach() {
@@ -87,6 +89,7 @@ private:
     explicit ModuleImpl(memory::AddressSpace& memory) : memory_(memory) {}
     static Result<std::shared_ptr<ModuleImpl>> parse(std::span<const std::byte> code_object,
                                                      memory::AddressSpace& memory);
+    uint64_t identity() const;
     Status place();
     Status fill();
     Status describe();

@@ -25,8 +25,10 @@ void DeviceFlags::add(CLI::App& app) {
                    "file for what is found: .json, .sarif, else text");
     app.add_option("--check-suppressions", check_suppressions,
                    "file of what is not reported, lines CHECKER:PATTERN (race:histogram*)");
-    app.add_option("--coverage", coverage,
-                   "file for the source lines that kernels have reached, as lcov writes it");
+    app.add_option(
+        "--coverage", coverage,
+        "file for what kernels have reached: blocks of code (.drcov), else source lines, as "
+        "lcov writes them");
     app.add_flag("--deterministic", deterministic,
                  "one order of waves, clocks that count instructions");
     app.add_option("--threads", threads, "worker threads (default: all processors)");

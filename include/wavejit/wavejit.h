@@ -188,10 +188,14 @@ typedef struct wj_context_options {
     uint64_t window_bytes; /* with WJ_MEMORY_WINDOW: a power of two, 2^35 to 2^44; 0 = 2^36. Of
                             * these addresses memory gets all but 2^34; 2^37 more are reserved. */
     const char* coverage_report; /* a file: lines, functions and branches of the source that kernels
-                                  * have reached, as lcov writes it, of modules with line tables.
-                                  * Written when the context is made and when it is destroyed. With
-                                  * WJ_COVERAGE_AUTO it has counters of its own, with
-                                  * WJ_COVERAGE_COUNTERS it is made of those. */
+                                  * have reached, as lcov writes it, of modules with line tables;
+                                  * or, if its name ends in .drcov, the blocks of code, of all
+                                  * modules, as drcov writes them. Written when the context is made
+                                  * and when it is destroyed. With WJ_COVERAGE_AUTO it has counters
+                                  * of its own, with WJ_COVERAGE_COUNTERS it is made of those. */
+    int coverage_divergence;     /* non-zero: an edge that a wave takes with some of its lanes on,
+                                  * others off, has a counter of its own. The last waves of
+                                  * work-groups whose size is no multiple of the wave's always do. */
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -250,7 +254,9 @@ WJ_API wj_status wj_context_get_counters(wj_context* context, wj_counters* count
 WJ_API wj_status wj_context_get_hot_blocks(wj_context* context, size_t most, char* text,
                                            size_t size, size_t* needed);
 
-/* With coverage_report: the same of what kernels have reached so far, into another file. */
+/* With coverage_report: the same of what kernels have reached so far, into another file, whose name
+ * says the format. WJ_NOT_FOUND: there are modules, but none has line tables, and the file is
+ * empty; compile with -g. */
 WJ_API wj_status wj_coverage_write(wj_context* context, const char* path);
 
 /* ---- memory -------------------------------------------------------------------------------------

@@ -55,13 +55,14 @@ class Context:
     """An emulated GPU. coverage: counters for the edges of guest code, as a number of them or a
     contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
     CHECKS; what they find is a Fault. coverage_report: a file for the source lines that kernels
-    reach, as lcov writes it, which close() writes. window_bytes: with memory="window", how large the window is;
+    reach, as lcov writes it, or for blocks of code if it ends in .drcov, which close() writes.
+    coverage_divergence: edges that only some lanes of a wave take have counters of their own. window_bytes: with memory="window", how large the window is;
     0: 64 GiB."""
 
     def __init__(self, target: str = "gfx90a", engine: str = "auto", memory: str = "checked", threads: int = 0,
                  coverage: int | Array | None = None, deterministic: bool = False, compute_units: int = 0,
                  checks: Iterable[str] = (), window_bytes: int = 0,
-                 coverage_report: str | None = None) -> None:
+                 coverage_report: str | None = None, coverage_divergence: bool = False) -> None:
         checks = set(checks)
         for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
                                    *((check, CHECKS, "check") for check in checks)):
@@ -71,7 +72,8 @@ class Context:
                                     threads=threads, compute_units=compute_units,
                                     deterministic=int(deterministic),
                                     checks=sum(CHECKS[check] for check in checks), window_bytes=window_bytes,
-                                    coverage_report=coverage_report.encode() if coverage_report else None)
+                                    coverage_report=coverage_report.encode() if coverage_report else None,
+                                    coverage_divergence=int(coverage_divergence))
         self._handle: c_void_p | None = None
         self._modules: list[c_void_p] = []
         self._prepared: list[Prepared] = []

@@ -105,6 +105,95 @@ TEST_P(CoverageReportTest, IsWrittenAtTheEnd) {
     EXPECT_EQ(report(), expected);
 }
 
+// Of a file in the format of drcov, read as Lighthouse's parser does.
+struct Drcov {
+    std::vector<std::string> header, modules;
+    std::vector<std::tuple<uint32_t, uint16_t, uint16_t>> blocks;  // offset, bytes, module
+};
+Drcov read_drcov(const std::string& text) {
+    std::istringstream in(text);
+    Drcov out;
+    std::string line;
+    while (std::getline(in, line) && !line.starts_with("Module Table")) out.header.push_back(line);
+    unsigned modules = 0, blocks = 0;
+    EXPECT_EQ(std::sscanf(line.c_str(), "Module Table: version 2, count %u", &modules), 1) << line;
+    std::getline(in, line);
+    EXPECT_EQ(line, "Columns: id, base, end, entry, path");
+    while (modules-- && std::getline(in, line)) out.modules.push_back(line);
+    std::getline(in, line);
+    EXPECT_EQ(std::sscanf(line.c_str(), "BB Table: %u bbs", &blocks), 1) << line;
+    const std::string_view rest = std::string_view(text).substr(static_cast<size_t>(in.tellg()));
+    EXPECT_EQ(rest.size(), blocks * 8u);
+    const auto number = [&](size_t at, uint32_t bytes) {
+        uint32_t value = 0;
+        for (uint32_t b = 0; b < bytes; b++)
+            value |= uint32_t{static_cast<uint8_t>(rest[at + b])} << 8 * b;
+        return value;
+    };
+    for (size_t at = 0; at + 8 <= rest.size(); at += 8)
+        out.blocks.emplace_back(number(at, 4), number(at + 4, 2), number(at + 6, 2));
+    return out;
+}
+
+// chosen() begins at a multiple of 256, doubled() and idle() at the next ones. Sizes in bytes: SMEM
+// 8, SOP with a literal 8, other SOP 4; blocks are those of lines.S.
+TEST_P(CoverageReportTest, BlocksForDisassemblers) {
+    const std::string file = path + ".drcov";
+    const auto blocks = [&] {
+        EXPECT_EQ(wj_coverage_write(context.get(), file.c_str()), WJ_OK) << error();
+        std::ifstream in(file, std::ios::binary);
+        std::stringstream text;
+        text << in.rdbuf();
+        std::remove(file.c_str());
+        return read_drcov(text.str());
+    };
+    EXPECT_EQ(blocks().modules.size(), 0u);
+    using Block = std::pair<uint32_t, uint32_t>;
+    const auto relative = [](const Drcov& d) {
+        std::vector<Block> out;
+        for (const auto& [at, size, module] : d.blocks) {
+            EXPECT_EQ(module, 0u);
+            EXPECT_EQ(std::get<0>(d.blocks.front()) % 256, 0u);
+            out.emplace_back(at - std::get<0>(d.blocks.front()), size);
+        }
+        return out;
+    };
+    EXPECT_EQ(run(kernel("lines", "chosen"), unlimited(packed(0, 0, 64, 64))), WJ_OK) << error();
+    const Drcov first = blocks();
+    EXPECT_EQ(first.header,
+              (std::vector<std::string>{"DRCOV VERSION: 2", "DRCOV FLAVOR: wavejit"}));
+    ASSERT_EQ(first.modules.size(), 1u);
+    EXPECT_TRUE(first.modules[0].starts_with("0, 0x0, 0x")) << first.modules[0];
+    EXPECT_TRUE(first.modules[0].ends_with(".hsaco")) << first.modules[0];
+    // s_load, s_waitcnt, s_cmp, s_cbranch; s_endpgm.
+    EXPECT_EQ(relative(first), (std::vector<Block>{{0, 20}, {64, 4}}));
+    launch_all();
+    // And s_cmp, s_cbranch; s_getpc, two with literals, s_swappc; s_sub, s_cmp, s_cbranch;
+    // doubled().
+    EXPECT_EQ(relative(blocks()),
+              (std::vector<Block>{{0, 20}, {20, 8}, {28, 24}, {52, 12}, {64, 4}, {256, 8}}));
+}
+
+TEST_P(CoverageReportTest, TellsThatLineTablesAreMissing) {
+    EXPECT_EQ(run(kernel("edges", "loop"), unlimited(packed(0, 1, 64, 64))), WJ_OK) << error();
+    EXPECT_EQ(wj_coverage_write(context.get(), path.c_str()), WJ_NOT_FOUND);
+    EXPECT_NE(error().find("compile with -g"), std::string::npos) << error();
+    EXPECT_EQ(report(), "");
+}
+
+TEST_P(CoverageReportTest, DivergenceChangesNoCounts) {
+    dispatch.reset();
+    modules.clear();
+    wj_context_options o = options();
+    o.coverage_divergence = 1;
+    wj_context* c = nullptr;
+    ASSERT_EQ(wj_context_create(&o, &c, nullptr, 0), WJ_OK);
+    context.reset(c);
+    launch_all();
+    EXPECT_EQ(wj_coverage_write(context.get(), path.c_str()), WJ_OK) << error();
+    EXPECT_EQ(report(), expected);
+}
+
 TEST_P(CoverageReportTest, OptionsAreChecked) {
     const auto status = [](const wj_context_options& o) {
         wj_context* c = nullptr;

@@ -10,7 +10,7 @@ namespace {
 class EdgesTest : public Gpu {
 protected:
     void SetUp() override { use(1); }
-    void use(uint32_t threads, wj_engine engine = GetParam().engine) {
+    void use(uint32_t threads, wj_engine engine = GetParam().engine, bool divergence = false) {
         dispatch.reset();
         modules.clear();
         wj_context_options o = WJ_INIT(wj_context_options);
@@ -21,6 +21,7 @@ protected:
         o.coverage = WJ_COVERAGE_COUNTERS;
         o.coverage_counters = counters.data();
         o.coverage_size = counters.size();
+        o.coverage_divergence = divergence;
         char error[512] = "";
         wj_context* c = nullptr;
         const wj_status status = wj_context_create(&o, &c, error, sizeof(error));
@@ -71,6 +72,45 @@ TEST_P(EdgesTest, LoopsOfLanesCountOnceForTheWave) {
     EXPECT_EQ(counts("lanes", 0), (Counts{1, 1}));
     EXPECT_EQ(counts("lanes", 9), (Counts{9, 1, 1}));
     EXPECT_EQ(counts("lanes", 100), (Counts{63, 1, 1}));
+}
+
+// arm() is entered by all lanes of a wave, by some or by none; at its end all of them are on.
+TEST_P(EdgesTest, DivergenceHasEdgesOfItsOwn) {
+    const Counts once{1, 1};
+    EXPECT_EQ(counts("arm", 64), once);
+    const auto entered = counters;
+    for (const wj_engine engine : {GetParam().engine, WJ_ENGINE_INTERPRETER}) {
+        use(1, engine, true);
+        EXPECT_EQ(counts("arm", 64), once);
+        EXPECT_EQ(counters, entered) << "by all lanes: the same edges as without the option";
+        EXPECT_EQ(counts("arm", 1), once);
+        const auto divided = counters;
+        EXPECT_NE(divided, entered) << "by one lane";
+        EXPECT_EQ(counts("arm", 63), once);
+        EXPECT_EQ(counters, divided) << "by 63";
+        EXPECT_EQ(counts("arm", 0), once);
+        EXPECT_NE(counters, divided);
+        EXPECT_NE(counters, entered) << "by none: all lanes agree";
+        const auto skipped = counters;
+        use(1, engine);
+        EXPECT_EQ(counts("arm", 0), once);
+        EXPECT_EQ(counters, skipped);
+    }
+}
+
+// Lanes leave one by one: the first lap back is taken by 63 of them, as are all others, by fewer;
+// the wave leaves without any. With lanes that leave together no edge is divided.
+TEST_P(EdgesTest, LanesThatLeaveALoopDivideIt) {
+    counts("lanes", 9);
+    const auto undivided = counters;
+    use(1, GetParam().engine, true);
+    EXPECT_EQ(counts("lanes", 9), (Counts{9, 1, 1}));
+    EXPECT_NE(counters, undivided);
+    counts("lanes", 0);
+    const auto together = counters;
+    use(1);
+    counts("lanes", 0);
+    EXPECT_EQ(counters, together);
 }
 
 TEST_P(EdgesTest, CallsAndReturns) {
@@ -148,6 +188,10 @@ TEST(EdgesOptions, AreChecked) {
     EXPECT_EQ(create(o), WJ_OK);
     o.coverage = WJ_COVERAGE_AUTO;
     EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "counters for nobody";
+    o = WJ_INIT(wj_context_options);
+    o.coverage = WJ_COVERAGE_OFF;
+    o.coverage_divergence = 1;
+    EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "divergence of nothing";
     o = WJ_INIT(wj_context_options);
     o.coverage = static_cast<wj_coverage>(3);
     EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT);
