@@ -129,6 +129,11 @@ std::string CoverageReport::as_lcov() const {
 Status CoverageReport::write(const std::string& path) const {
     std::lock_guard lock(mutex_);
     const bool blocks = path.ends_with(".drcov");
+    if (blocks && objects_.size() > drcov_objects)
+        return {Code::OutOfRange, "the coverage report '" + path +
+                                      "' cannot be written: drcov knows " +
+                                      std::to_string(drcov_objects) + " code objects, and " +
+                                      std::to_string(objects_.size()) + " were run"};
     std::ofstream out(path, std::ios::trunc | std::ios::binary);
     out << (blocks ? as_drcov(objects_) : as_lcov());
     out.close();

@@ -3,6 +3,7 @@
 // "drcov"; Lighthouse's parsers/drcov.py).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,6 +14,9 @@ struct ReachedObject {
     uint64_t bytes = 0;                   // of the image
     std::map<uint64_t, uint64_t> blocks;  // bytes of each, by its offset in the image
 };
+
+// So many that a block's number of its object has 16 bits.
+inline constexpr size_t drcov_objects = 65536;
 
 // By name, which may not contain line ends. Text and, behind it, numbers in the host's order, which
 // is the format's. The bases are no addresses: one object is behind the other.

@@ -165,12 +165,16 @@ protected:
 // SCC, VCC, EXEC, M0 and MODE.
 void EffectsTest::expect_registers(const Inst& inst, const Effects& e, uint64_t exec) {
     const std::string_view name = op_info(inst.op).name;
-    if (!e.writes_scc) EXPECT_EQ(done_->wave.scc, base_->wave.scc) << name << " writes SCC";
+    if (!e.writes_scc) {
+        EXPECT_EQ(done_->wave.scc, base_->wave.scc) << name << " writes SCC";
+    }
     if (run_changed(inst, [](State& s) { s.wave.scc ^= 1; })) {
-        if (!e.reads_scc && !special_source(inst))
+        if (!e.reads_scc && !special_source(inst)) {
             EXPECT_TRUE(same_results(inst, *done_, *other_)) << name << " reads SCC";
-        if (e.writes_scc && !e.reads_scc && !special_source(inst))
+        }
+        if (e.writes_scc && !e.reads_scc && !special_source(inst)) {
             EXPECT_EQ(done_->wave.scc, other_->wave.scc) << name << " need not write SCC";
+        }
     }
     if (!writes(inst, machine::exec_lo, 2)) {
         const uint64_t now = done_->wave.exec();
@@ -188,14 +192,18 @@ void EffectsTest::expect_registers(const Inst& inst, const Effects& e, uint64_t 
                 break;
         }
     }
-    if (!e.writes_m0 && !writes(inst, machine::m0, 1))
+    if (!e.writes_m0 && !writes(inst, machine::m0, 1)) {
         EXPECT_EQ(done_->wave.sgpr[machine::m0], base_->wave.sgpr[machine::m0])
             << name << " writes M0";
-    if (!e.writes_mode) EXPECT_EQ(done_->wave.mode, base_->wave.mode) << name << " writes MODE";
+    }
+    if (!e.writes_mode) {
+        EXPECT_EQ(done_->wave.mode, base_->wave.mode) << name << " writes MODE";
+    }
     auto not_read = [&](bool reads, uint32_t reg, uint32_t count, const char* what) {
         if (reads || names(inst, reg, count)) return;
-        if (run_changed(inst, [&](State& s) { s.wave.sgpr[reg] ^= 0x00ff00ff; }))
+        if (run_changed(inst, [&](State& s) { s.wave.sgpr[reg] ^= 0x00ff00ff; })) {
             EXPECT_TRUE(same_results(inst, *done_, *other_)) << name << " reads " << what;
+        }
     };
     not_read(e.reads_vcc, machine::vcc_lo, 2, "VCC");
     not_read(e.reads_m0 || inst.lds, machine::m0, 1, "M0");

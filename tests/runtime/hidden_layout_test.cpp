@@ -113,7 +113,9 @@ TEST_P(HiddenLayoutOf, Ids) {
     const bool libclc = GetParam().library == std::string("libclc");
     const int found = run(k, WJ_HIDDEN_AUTO);
     EXPECT_LE(found, 0) << found << " work-items are wrong";
-    if (GetParam().level != std::string("O0")) EXPECT_EQ(found, 0) << "refused";
+    if (GetParam().level != std::string("O0")) {
+        EXPECT_EQ(found, 0) << "refused";
+    }
     EXPECT_EQ(run(k, libclc ? WJ_HIDDEN_LIBCLC : WJ_HIDDEN_STANDARD), 0);
 }
 
