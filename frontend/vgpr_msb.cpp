@@ -13,25 +13,22 @@ enum Part : uint8_t { Source0, Source1, Source2, Destination, None };
 
 // Of the sources; first destinations get those of the destination.
 using Parts = std::array<Part, 6>;
-constexpr Parts vector{Source0, Source1, Source2, None, None, None};  // none: scales of products
+constexpr Parts plain{Source0, Source1, Source2, None, None, None};  // none: scales of products
 constexpr Parts dual{Source0, Source1, Source2, Source0, Source1, Source2};
-constexpr Parts lds{Source0, Source1, Source2, None, None, None};
 constexpr Parts flat{Source0, Source1, None, None, None, None};
-constexpr Parts lds_address{Source0, Destination, None, None, None, None};
-constexpr Parts buffer{Source0, Destination, None, None, None, None};
+// The second source, data of a buffer or a place in the LDS, stands in the destination's field.
+constexpr Parts in_destination{Source0, Destination, None, None, None, None};
 
 const Parts& parts_of(const Inst& inst) {
     switch (inst.format) {
-        case Format::DS:
-            return lds;
         case Format::FLAT:
         case Format::GLOBAL:
         case Format::SCRATCH:
-            return encoding_info(inst.op).lds_address ? lds_address : flat;
+            return encoding_info(inst.op).lds_address ? in_destination : flat;
         case Format::MUBUF:
-            return buffer;
+            return in_destination;
         default:
-            return is_dual(inst) ? dual : vector;
+            return is_dual(inst) ? dual : plain;
     }
 }
 

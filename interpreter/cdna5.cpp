@@ -6,6 +6,7 @@
 
 #include "common/small_float.h"
 #include "common/transcendental.h"
+#include "interpreter/bit_fields.h"
 #include "interpreter/packed.h"
 
 namespace wj::interp {
@@ -226,16 +227,15 @@ template <u32 Bits>
 void permute_pk16(Wave& w, const Inst& in) {
     constexpr u32 dwords = Bits / 2, upper = Bits == 8 ? 2 : 1;
     for_each_lane(w.exec(), [&](u32 l) {
-        u32 table[dwords + 1] = {}, out[dwords + 1] = {};
+        u32 table[dwords], out[dwords + 1] = {};
         for (u32 i = 0; i < dwords; ++i) {
             const bool low = i < dwords - upper;
             table[i] = read_lane(w, in.src[low], l, low ? i : i - (dwords - upper));
         }
         for (u32 e = 0; e < 16; ++e) {
             const u32 number = read_lane(w, in.src[2], l, e / 8) >> 4 * (e % 8) & 15;
-            const u32 at = Bits * number, to = Bits * e;
-            const uint64_t pair = table[at / 32] | uint64_t{table[at / 32 + 1]} << 32;
-            const uint64_t placed = (pair >> at % 32 & ((1u << Bits) - 1)) << to % 32;
+            const u32 to = Bits * e;
+            const uint64_t placed = uint64_t{get_field(table, Bits * number, Bits)} << to % 32;
             out[to / 32] |= static_cast<u32>(placed);
             out[to / 32 + 1] |= static_cast<u32>(placed >> 32);
         }

@@ -15,6 +15,12 @@ inline const gf::SmallFormat& mx_format(uint32_t code) {
     return *formats[code <= mx_fp4 ? code : 0];
 }
 
+// A scale.
+inline float e8m0(uint32_t code) {
+    return code == 255 ? gf::from_bits<float>(0x7fc00000)
+                       : gf::ldexp(1.0f, static_cast<int32_t>(code) - 127);
+}
+
 // Element `item` of a lane's.
 inline float mx_element(Wave& w, const Operand& o, uint32_t lane, uint32_t item,
                         const gf::SmallFormat& f) {

@@ -69,11 +69,8 @@ void smfmac(Wave& w, const Inst& in) {
         }
 }
 
-// E8M0 scale; 255 is NaN.
 float mx_scale(Wave& w, const Operand& o, u32 lane, u32 byte) {
-    const u32 e = read_lane(w, o, lane) >> (8 * byte) & 0xff;
-    return e == 255 ? gf::from_bits<float>(0x7fc00000)
-                    : gf::ldexp(1.0f, static_cast<int32_t>(e) - 127);
+    return e8m0(read_lane(w, o, lane) >> (8 * byte) & 0xff);
 }
 
 // The scale of k = 32 q ... 32 q + 31 lies in lane group q.

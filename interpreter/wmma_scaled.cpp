@@ -22,8 +22,7 @@ enum ScaleFormat : uint8_t { E8M0, E5M3, E4M3, reserved };
 constexpr gf::SmallFormat e5m3{5, 3, 15, 0xfe, 0, 0xff, false};
 
 double scale_value(ScaleFormat format, u32 code) {
-    if (format == E8M0)
-        return code == 255 ? std::nan("") : std::ldexp(1.0, static_cast<int>(code) - 127);
+    if (format == E8M0) return e8m0(code);
     return gf::decode_small(format == E5M3 ? e5m3 : gf::fp8_ocp, code);
 }
 
