@@ -73,7 +73,11 @@ def main():
     a = p.parse_args()
     os.makedirs(a.folder, exist_ok=True)
     targets, engines = a.targets.split(","), a.engines.split(",")
-    chosen = {n: v for n, v in programs().items() if not a.names or n.split()[0] in a.names}
+    known = programs()
+    unknown = [n for n in a.names if not any(k.split()[0] == n for k in known)]
+    if unknown:
+        p.error(f"no such program: {', '.join(unknown)}; there are {', '.join(sorted({k.split()[0] for k in known}))}")
+    chosen = {n: v for n, v in known.items() if not a.names or n.split()[0] in a.names}
     results = Results(a.results, len(chosen) * len(a.optimizations.split(",")) * len(targets) * len(engines))
     for name, (source, *arguments) in chosen.items():
         for optimization in a.optimizations.split(","):
