@@ -21,7 +21,7 @@ struct Condition {
 
 struct Test {
     std::string name;
-    unsigned threads, registers, width;
+    unsigned wave, threads, registers, width;  // lanes of a wave; threads of the test; bits
     bool host, in_group;  // a thread of the host is among the threads; they are waves of one group
     std::string only;     // the language that has the test; empty: all
     std::vector<std::string> variables, host_operations;
@@ -34,7 +34,6 @@ struct Options {
 };
 
 using Outcome = std::map<std::string, uint64_t>;  // "0:r0" or "x", and its value
-constexpr unsigned kLanes = 64;
 constexpr int kSkipped = 77;  // the host cannot run the engine
 
 [[noreturn]] void fail(const std::string& message) {
@@ -46,13 +45,17 @@ std::vector<Test> read_tests(const std::string& path) {
     std::ifstream file(path);
     if (!file) fail("cannot read " + path);
     std::vector<Test> tests;
+    unsigned wave = 0;
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
         std::string kind;
         words >> kind;
         const std::string rest = line.substr(std::min(line.size(), kind.size() + 1));
-        if (kind == "test") {
+        if (kind == "wave") {
+            wave = unsigned(std::atoi(rest.c_str()));
+        } else if (kind == "test") {
             Test test{};
+            test.wave = wave;
             words >> test.name >> test.threads >> test.registers >> test.width >> test.host >>
                 test.in_group;
             for (std::string name; words >> name;) test.variables.push_back(name);
@@ -65,6 +68,7 @@ std::vector<Test> read_tests(const std::string& path) {
             tests.back().conditions.push_back({kind == "forbidden", rest});
         }
     }
+    if (!wave) fail(path + " does not say how many lanes a wave has");
     return tests;
 }
 
@@ -123,12 +127,12 @@ private:
 
     void perform(const Operation& operation, uint64_t round, unsigned lane) {
         const uint64_t row = round * test_.variables.size() + operation.variable;
-        T* address = reinterpret_cast<T*>(memory_ + (row * kLanes + lane) * 8);
+        T* address = reinterpret_cast<T*>(memory_ + (row * test_.wave + lane) * 8);
         if (operation.write) {
             __atomic_store_n(address, T(operation.value), __ATOMIC_SEQ_CST);
             return;
         }
-        const uint64_t place = (round * kLanes + lane) * test_.threads + (test_.threads - 1);
+        const uint64_t place = (round * test_.wave + lane) * test_.threads + (test_.threads - 1);
         out_[place * test_.registers + operation.destination] =
             __atomic_load_n(address, __ATOMIC_SEQ_CST);
     }
@@ -147,8 +151,8 @@ uint64_t count(const Test& test, const char* memory, const T* out, unsigned roun
                unsigned lanes) {
     std::map<std::vector<T>, uint64_t> histogram;
     std::vector<T> values(test.threads * test.registers + test.variables.size());
-    for (uint64_t place = 0; place < uint64_t(rounds) * kLanes; ++place) {
-        if (place % kLanes >= lanes) continue;
+    for (uint64_t place = 0; place < uint64_t(rounds) * test.wave; ++place) {
+        if (place % test.wave >= lanes) continue;
         size_t next = 0;
         for (; next < test.threads * test.registers; ++next)
             values[next] = out[place * test.threads * test.registers + next];
@@ -156,7 +160,7 @@ uint64_t count(const Test& test, const char* memory, const T* out, unsigned roun
             std::memcpy(
                 &values[next++],
                 memory +
-                    ((place / kLanes * test.variables.size() + v) * kLanes + place % kLanes) * 8,
+                    ((place / test.wave * test.variables.size() + v) * test.wave + place % test.wave) * 8,
                 sizeof(T));
         ++histogram[values];
     }
@@ -195,16 +199,16 @@ uint64_t run(wj_context* context, wj_kernel* kernel, const Test& test, unsigned 
         if (status != WJ_OK) fail(test.name + ": " + wj_last_error(context));
     };
     uint64_t memory = 0, out = 0, sync = 0;
-    check(wj_memory_allocate(context, uint64_t(rounds) * test.variables.size() * kLanes * 8,
+    check(wj_memory_allocate(context, uint64_t(rounds) * test.variables.size() * test.wave * 8,
                              &memory));
     check(wj_memory_allocate(
-        context, uint64_t(rounds) * test.threads * test.registers * kLanes * sizeof(T) + 8, &out));
+        context, uint64_t(rounds) * test.threads * test.registers * test.wave * sizeof(T) + 8, &out));
     check(wj_memory_allocate(context, 4096, &sync));
     const wj_argument arguments[] = {WJ_POINTER(memory), WJ_POINTER(out), WJ_POINTER(sync),
                                      WJ_POINTER(rounds), WJ_POINTER(lanes)};
     wj_launch_options launch = WJ_INIT(wj_launch_options);
-    launch.grid[0] = (test.threads - test.host) * kLanes;
-    launch.block[0] = test.in_group ? launch.grid[0] : kLanes;
+    launch.grid[0] = (test.threads - test.host) * test.wave;
+    launch.block[0] = test.in_group ? launch.grid[0] : test.wave;
     launch.arguments = arguments;
     launch.argument_count = 5;
     launch.timeout_ns = 120'000'000'000;
@@ -247,7 +251,7 @@ Options read_options(int argc, char** argv) {
         else
             fail("unknown option " + name);
     }
-    if (options.folder.empty() || options.rounds < kLanes)
+    if (options.folder.empty() || options.rounds < 64)
         fail(
             "usage: wavejit-litmus FOLDER [--language opencl|hip|asm] [--engine "
             "auto|interp|avx2|avx512] [--threads N]"
@@ -288,8 +292,8 @@ int main(int argc, char** argv) {
             fail(wj_last_error(context));
         // All lanes at once, which is many instances in a short time; and one alone, whose store
         // and load are close together.
-        for (const unsigned lanes : {kLanes, 1u}) {
-            const unsigned rounds = options.rounds / (lanes == 1 ? 8 : kLanes);
+        for (const unsigned lanes : {test.wave, 1u}) {
+            const unsigned rounds = options.rounds / (lanes == 1 ? 8 : test.wave);
             std::printf("%s (%s, %s, %u lanes)\n", test.name.c_str(), options.language.c_str(),
                         options.engine.c_str(), lanes);
             const uint64_t forbidden = test.width == 64
