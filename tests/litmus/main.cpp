@@ -34,7 +34,7 @@ struct Options {
 };
 
 using Outcome = std::map<std::string, uint64_t>;  // "0:r0" or "x", and its value
-constexpr int kSkipped = 77;  // the host cannot run the engine
+constexpr int kSkipped = 77;                      // the host cannot run the engine
 
 [[noreturn]] void fail(const std::string& message) {
     std::fprintf(stderr, "wavejit-litmus: %s\n", message.c_str());
@@ -157,11 +157,11 @@ uint64_t count(const Test& test, const char* memory, const T* out, unsigned roun
         for (; next < test.threads * test.registers; ++next)
             values[next] = out[place * test.threads * test.registers + next];
         for (size_t v = 0; v < test.variables.size(); ++v)
-            std::memcpy(
-                &values[next++],
-                memory +
-                    ((place / test.wave * test.variables.size() + v) * test.wave + place % test.wave) * 8,
-                sizeof(T));
+            std::memcpy(&values[next++],
+                        memory + ((place / test.wave * test.variables.size() + v) * test.wave +
+                                  place % test.wave) *
+                                     8,
+                        sizeof(T));
         ++histogram[values];
     }
     uint64_t forbidden = 0;
@@ -202,7 +202,8 @@ uint64_t run(wj_context* context, wj_kernel* kernel, const Test& test, unsigned 
     check(wj_memory_allocate(context, uint64_t(rounds) * test.variables.size() * test.wave * 8,
                              &memory));
     check(wj_memory_allocate(
-        context, uint64_t(rounds) * test.threads * test.registers * test.wave * sizeof(T) + 8, &out));
+        context, uint64_t(rounds) * test.threads * test.registers * test.wave * sizeof(T) + 8,
+        &out));
     check(wj_memory_allocate(context, 4096, &sync));
     const wj_argument arguments[] = {WJ_POINTER(memory), WJ_POINTER(out), WJ_POINTER(sync),
                                      WJ_POINTER(rounds), WJ_POINTER(lanes)};
