@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "frontend/processor_names.h"
 
@@ -35,11 +36,18 @@ constexpr bool unique() {
 }
 static_assert(unique());
 
+// Versions of AMD's ABI of 2016 whose processors have got another's number since (SEED-PROC-24,
+// -28).
+constexpr std::pair<std::string_view, std::string_view> renumbered[] = {{"8:0:0", "gfx802"},
+                                                                        {"8:0:4", "gfx803"}};
+
 // "AMD:AMDGPU:9:0:10" -> "gfx90a"
 std::string old_isa_name(std::string_view text) {
     constexpr std::string_view prefix = "AMD:AMDGPU:";
     if (!text.starts_with(prefix)) return {};
     text.remove_prefix(prefix.size());
+    for (const auto& [version, name] : renumbered)
+        if (text == version) return std::string(name);
     std::array<uint32_t, 3> part{};
     for (size_t i = 0; i < 3; i++) {
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), part[i]);

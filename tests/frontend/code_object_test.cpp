@@ -218,7 +218,9 @@ TEST(CodeObject, TargetIdText) {
     EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"), "gfx90a:sramecc+:xnack-");
     EXPECT_EQ(str("gfx90a:xnack-:sramecc+"), "gfx90a:sramecc+:xnack-");
     EXPECT_EQ(str("amdgcn-amd-amdhsa--gfx902+xnack"), "gfx902:xnack+");
+    EXPECT_EQ(str("AMD:AMDGPU:8:0:0"), "gfx802");
     EXPECT_EQ(str("AMD:AMDGPU:8:0:1"), "gfx801");
+    EXPECT_EQ(str("AMD:AMDGPU:8:0:4"), "gfx803");
     EXPECT_EQ(str("AMD:AMDGPU:9:0:10"), "gfx90a");
     EXPECT_EQ(str("AMD:AMDGPU:7:0:0"), "gfx700");
     EXPECT_EQ(str("AMD:AMDGPU:7:0:1"), "gfx701");
