@@ -191,7 +191,8 @@ void InitCheck::Later::try_it(Wave& w, const Inst& inst) {
     for (size_t i = 0; i < size; i++) before[i] = values_of(w, rows[i / lanes])[i % lanes];
     std::array<uint32_t, 128> sgpr;
     std::copy_n(w.sgpr, 128, sgpr.begin());
-    const uint32_t scc_before = w.scc;
+    // What a wave that has not written M0 reaches of the LDS does not follow from M0.
+    const uint32_t scc_before = w.scc, lds_size = w.lds_size;
     std::array<bool, 2> stopped{};
     for (const uint32_t with : {0u, ~0u}) {
         for (size_t i = 0; i < size; i++) {
@@ -213,7 +214,7 @@ void InitCheck::Later::try_it(Wave& w, const Inst& inst) {
         w.exit = {};
         w.exit.pc = pc;
     }
-    bound_lds(w);
+    w.lds_size = lds_size;
     tried = !stopped[0] && !stopped[1];
 }
 

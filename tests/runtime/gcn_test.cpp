@@ -45,6 +45,26 @@ TEST_P(Gcn, GenericPointersLeadToThreePlaces) {
     }
 }
 
+TEST_P(Gcn, CheckersLetFlatAccessesReachTheLds) {
+    if (!has_flat()) GTEST_SKIP() << "gfx6 has no flat accesses";
+    wj_context_options o = WJ_INIT(wj_context_options);
+    o.target = GetParam().target;
+    o.engine = GetParam().engine;
+    o.memory_mode = WJ_MEMORY_CHECKED;
+    o.checks = WJ_CHECK_MEMORY | WJ_CHECK_INIT;
+    wj_context* c = nullptr;
+    char why[512] = "";
+    ASSERT_EQ(wj_context_create(&o, &c, why, sizeof why), WJ_OK) << why;
+    context.reset(c);
+    wj_kernel* k = kernel("generic", "flat_lds");
+    ASSERT_NE(k, nullptr);
+    const uint64_t out = buffer(64 * 4);
+    wj_argument arguments[] = {WJ_POINTER(out)};
+    ASSERT_EQ(run(k, launch(arguments, {64, 1, 1}, {64, 1, 1})), WJ_OK) << error();
+    for (uint32_t i = 0; i < 64; ++i)
+        ASSERT_EQ(host<uint32_t>(out)[i], (63 - i) * (63 - i)) << i;
+}
+
 // Word 0 and the wave's offset go to FLAT_SCRATCH_HI in units of 256 bytes, word 1, the bytes of a
 // work-item, to FLAT_SCRATCH_LO.
 TEST_P(Gcn, FlatScratchInit) {

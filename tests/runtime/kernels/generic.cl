@@ -17,3 +17,14 @@ kernel void generic_pointers(global uint* out) {
     out[128 + i] = shared_memory[i];
     out[192 + i] = __builtin_amdgcn_is_private(p) | __builtin_amdgcn_is_shared(p) << 1;
 }
+
+// Of the LDS nothing but flat accesses, in front of which clang does not write M0.
+kernel void flat_lds(global uint* out) {
+    local uint shared_memory[64];
+    uint i = get_local_id(0);
+    uint* p = shared_memory;
+    __asm__ volatile("" : "+v"(p));
+    p[i] = i * i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[i] = p[63 - i];
+}
