@@ -17,11 +17,12 @@ bool Translator::find_guest_pc(const BlockRecord& block, uintptr_t host, uint64_
 }
 
 // Of waves that have begun together (Frame::together_stub), whose chunks from `chunk` on are left,
-// the one that they begin in becomes the running one. Returns its chunk.
-static int64_t find_wave(const Frame& frame, int64_t chunk) {
-    constexpr int64_t row_bytes = int64_t{machine::lanes} * 4;
+// the one that they begin in becomes the running one. Returns its chunk, from a row's beginning on.
+static int64_t find_wave(const Frame& frame, int64_t chunk, uint32_t wave_size) {
+    const int64_t row_bytes = int64_t{wave_size} * 4,
+                  unused = int64_t{machine::lanes} * 4 - row_bytes;
     machine::WaveRun* const run = frame.run;
-    if (!run || !run->ids) return chunk;
+    if (!run || !run->ids) return chunk - unused;
     const int64_t behind = (-chunk - 1) / row_bytes, waves = int64_t{run->most_left} + 1;
     int64_t left = run->left + behind;  // if it were all one work-group
     const auto groups = static_cast<uint32_t>(left / waves);
@@ -30,7 +31,7 @@ static int64_t find_wave(const Frame& frame, int64_t chunk) {
     run->ids = run->first_ids + (run->most_left - run->left) * size_t{run->id_bytes};
     run->groups += groups;
     *run->group_id -= groups;
-    return chunk + behind * row_bytes;
+    return chunk + behind * row_bytes - unused;
 }
 
 bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
@@ -66,7 +67,7 @@ bool Translator::host_pc(void* engine, uintptr_t pc, void* context, Wave& wave,
     const uint32_t bytes = self.isa_ == Isa::Avx512 ? 64 : 32;
     if (block && block->together_offset && chunk < 0 &&
         pc - reinterpret_cast<uintptr_t>(block->host) >= block->together_offset)
-        chunk = find_wave(this_thread_state().frame, chunk);
+        chunk = find_wave(this_thread_state().frame, chunk, wave.size);
     if (chunk >= -256 && chunk < 0 && chunk % bytes == 0) {
         const uint64_t lanes = (1ull << bytes / 4) - 1;
         out.lane_mask = lanes << (chunk + 256) / 4 & wave.exec();

@@ -64,6 +64,9 @@ public:
         uint32_t width = machine::lanes;
         Motion next = {};  // of the base; stride and step stay
         bool one_row() const { return width == machine::lanes; }
+        // Of a wave of so many lanes: its rows, and the lanes of each.
+        uint32_t rows(uint32_t lanes) const { return std::max(lanes / width, 1u); }
+        uint32_t row_lanes(uint32_t lanes) const { return std::min(lanes, width); }
         // The same value in all lanes. (A step of 0 makes the line one row.)
         bool flat() const { return !stride && one_row(); }
     };

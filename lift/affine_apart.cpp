@@ -11,7 +11,7 @@ namespace {
 
 // Lane l's bytes are the `bytes` at base + offset + f(l), where f(l) is
 //     stride * (l mod width) + step * (l div width),
-// or 0 if it is flat. Then `last` is f(63) without the steps.
+// or 0 if it is flat. Then `last` is f of the last lane without the steps.
 struct Access {
     Value base;
     int64_t offset, stride, last;
@@ -40,16 +40,18 @@ struct Range {
 // Let x come before y, and y's base lie d behind x's. Lane k's bytes of y meet those of a lane l >
 // k of x if, with f rising from lane to lane,
 //     f(l) - f(k) - bytes(y) < d + offset(y) - offset(x) < f(l) - f(k) + bytes(x),
-// where f(l) - f(k) is at most f(63), and at least the stride, or where there are several rows the
-// bytes of an access. Lines that differ in f, and flat ones, have to be disjoint. In the next
-// waves d is as much more each time: what holds for this one and for the last one ahead, on the
-// same side, holds for those in between. Where some bits of addresses do not count, those of both
-// bases must be alike, in all waves if d changes: else d is not their distance in memory.
+// where f(l) - f(k) is at most that of the last lane, and at least the stride, or where there are
+// several rows the bytes of an access. Lines that differ in f, and flat ones, have to be disjoint.
+// In the next waves d is as much more each time: what holds for this one and for the last one
+// ahead, on the same side, holds for those in between. Where some bits of addresses do not count,
+// those of both bases must be alike, in all waves if d changes: else d is not their distance in
+// memory.
 bool Affine::guard_lanes_apart(uint64_t address_mask) {
     // Tests that a block's stores are worth: what each saves is a loop over the chunks.
     constexpr size_t most_guards = 16, guards_per_store = 6;
     constexpr int64_t most_offset = 1 << 20;
     std::vector<Access> accesses;
+    const uint32_t lanes = block_.wave_size;
     uint32_t width = machine::lanes;  // of those that are several rows, which have one step
     Value step = no_value;
     for (const ir::Inst& i : block_.insts) {
@@ -65,7 +67,8 @@ bool Affine::guard_lanes_apart(uint64_t address_mask) {
                    constant(at.args[0]) == uint64_t{0}) {
             a.base = i.args[0];
             a.stride = static_cast<int64_t>(at.imm);
-            a.last = a.stride * static_cast<int64_t>(at.aux - 1);
+            a.last =
+                a.stride * static_cast<int64_t>(std::min(static_cast<uint32_t>(at.aux), lanes) - 1);
             if (a.stride < a.bytes || a.stride > most_offset) return false;
             if (at.aux != machine::lanes) {
                 if (at.aux == 1 || (step != no_value && (step != at.args[1] || width != at.aux)))
@@ -120,7 +123,7 @@ bool Affine::guard_lanes_apart(uint64_t address_mask) {
         constexpr uint32_t most_step = 1 << 26;
         conditions.push_back(both(Op::UCmpLtU32, both(Op::USub32, step, s_.const32(row_bytes)),
                                   s_.const32(most_step)));
-        const auto shift = static_cast<uint32_t>(std::countr_zero(machine::lanes / width));
+        const auto shift = static_cast<uint32_t>(std::countr_zero(lanes / width));
         const Value wide = s_.emit(Op::UZext32, {step});
         all_steps = both(Op::USub64, both(Op::UShl64, wide, s_.const32(shift)), wide);
     }

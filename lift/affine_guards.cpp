@@ -167,7 +167,7 @@ bool Affine::guard_within_lds(const Line& l, uint32_t bytes, bool all_lanes) {
         // Neither the first row nor the distance to the next one is beyond the LDS: then the last
         // row's place is no sum that wraps around.
         const uint32_t row_bytes = static_cast<uint32_t>(l.stride) * (l.width - 1),
-                       rows = machine::lanes / l.width - 1;
+                       rows = l.rows(block_.wave_size) - 1;
         const Value last = both(Op::UAdd32, l.base, both(Op::UMul32, l.step, s_.const32(rows)));
         if (l.next.wave != no_value || l.stride < 0 || row_bytes > room ||
             !need_once(l.step, room, f) || !need(l.base, room, f) ||
@@ -260,8 +260,8 @@ bool Affine::at_most(const Line& x, Reach reach, uint32_t limit, Found& f) {
         take(down ? -most * count : most * count);
         return once || !down;
     };
-    take(x.stride * (int64_t{x.width} - 1));
-    if (const uint32_t rows = machine::lanes / x.width - 1;
+    take(x.stride * (int64_t{x.row_lanes(block_.wave_size)} - 1));
+    if (const uint32_t rows = x.rows(block_.wave_size) - 1;
         rows && room >= 0 && !take_steps(x.step, rows, false))
         return false;
     if (reach.waves) {

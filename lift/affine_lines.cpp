@@ -11,7 +11,7 @@ namespace wj::lift {
 using Line = Affine::Line;
 
 Line Affine::line(Value base, int64_t stride, Value step, uint32_t width, const Motion& next) {
-    if (width != machine::lanes && number(base, stride * width) == step) width = machine::lanes;
+    if (width >= block_.wave_size || number(base, stride * width) == step) width = machine::lanes;
     if (width == machine::lanes) step = number(base, 0);
     return {base, stride, step, width, next};
 }
@@ -31,7 +31,7 @@ Line Affine::stepwise(const Line& x) {
 Line Affine::split(const Line& x, uint64_t period) {
     if (!x.one_row() || x.stride <= 0 || period % static_cast<uint64_t>(x.stride)) return x;
     const uint64_t width = period / static_cast<uint64_t>(x.stride);
-    if (width < 2 || width >= machine::lanes) return x;
+    if (width < 2 || width >= block_.wave_size) return x;
     return *narrowed(x, static_cast<uint32_t>(width));
 }
 
@@ -160,7 +160,7 @@ std::optional<Line> Affine::masked_by(const Line& x, Value bits, Found& f) {
     if (!x.one_row() || x.stride <= 0) return {};
     const size_t needs = f.needs.size();
     const Reach reach = f.reach;
-    const auto extent = static_cast<uint64_t>(x.stride) * (x.width - 1);
+    const auto extent = static_cast<uint64_t>(x.stride) * (x.row_lanes(block_.wave_size) - 1);
     const auto differ = static_cast<uint32_t>((uint64_t{1} << std::bit_width(extent)) - 1);
     const Value some = both(Op::UAnd32, bits, s_.const32(differ)),
                 others = both(Op::UXor32, some, s_.const32(differ));

@@ -297,7 +297,7 @@ std::optional<Value> Affine::bits(Value mask, Found& f) {
     const auto down = constant(x->step);
     if (by_rows ? !down : !x->one_row() && down != uint64_t{0}) return {};
     const int64_t stride = by_rows ? static_cast<int32_t>(*down) : x->stride;
-    const uint32_t count = by_rows ? machine::lanes / x->width : x->width;
+    const uint32_t count = by_rows ? x->rows(block_.wave_size) : x->row_lanes(block_.wave_size);
     if (stride <= 0 || !std::has_single_bit(static_cast<uint64_t>(stride))) return {};
     const Value row_shift = s_.const32(static_cast<uint32_t>(std::countr_zero(x->width)));
     // A row's bits, for every row.

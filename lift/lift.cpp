@@ -206,9 +206,9 @@ static bool ends_program(const Options& options, std::span<const uint32_t> code,
     for (size_t at = 0; at < std::min<size_t>(code.size(), most_bytes / 4); at += inst.size / 4) {
         if (!decode(*options.target, code.subspan(at), inst)) return false;
         if (inst.op == Opcode::s_endpgm) return true;
-        if (inst.format != Format::SOPP || inst.op == Opcode::s_waitcnt ||
-            inst.op == Opcode::s_nop || inst.op == Opcode::s_cbranch_execz)
-            continue;
+        const Effects& e = effects(inst.op);
+        const bool goes_on = !leaves_block(e) && !e.messages && !e.opaque;
+        if (inst.format != Format::SOPP || goes_on || inst.op == Opcode::s_cbranch_execz) continue;
         if (!with_loops || inst.op != Opcode::s_cbranch_execnz) return false;
     }
     return false;

@@ -154,8 +154,8 @@ public:
     // Its code loads registers in vectors of so many bytes, best from stores of this size.
     virtual uint32_t vector_bytes() const { return 32; }
 
-    // How many waves ahead its code wants ExecContext::prefetch_items to lead (0: nowhere), in
-    // launches that read so many bytes if every work-item reads a dword.
+    // How many waves of 64 lanes ahead its code wants ExecContext::prefetch_items to lead (0:
+    // nowhere), in launches that read so many bytes if every work-item reads a dword.
     struct Prefetch {
         uint32_t waves = 0;
         uint64_t least_bytes = 0;

@@ -73,11 +73,11 @@ void GroupContext::make_templates(const LaunchPlan& plan) {
 }
 
 bool GroupContext::rows_alike() const {
+    const uint32_t lanes = id_shape_.target->traits.wave_size;
     for (uint32_t i = 1; i < group.wave_count; i++)
-        for (uint32_t n = 0; n < id_bytes_ / 4; n++) {
-            const uint32_t lane0 = n / machine::lanes * machine::lanes;
-            if (ids(i)[n] - ids(i)[lane0] != ids(0)[n] - ids(0)[lane0]) return false;
-        }
+        for (uint32_t row = 0; row < id_bytes_ / 4; row += machine::lanes)
+            for (uint32_t n = row; n < row + lanes; n++)
+                if (ids(i)[n] - ids(i)[row] != ids(0)[n] - ids(0)[row]) return false;
     return true;
 }
 

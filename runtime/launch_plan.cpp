@@ -152,6 +152,12 @@ void place_group_ids(LaunchPlan& plan) {
     if (plan.group_count[2] > 1) plan.group_ids.sgpr[2] = machine::group_yz;
 }
 
+// How many work-groups later data is wanted that so many waves of 64 lanes lead to.
+static uint32_t groups_ahead(const LaunchPlan& plan, uint32_t waves) {
+    const uint32_t own_waves = waves * machine::lanes / plan.target->traits.wave_size;
+    return std::max(1u, own_waves / (plan.max_waves * plan.rows_together));
+}
+
 }  // namespace
 
 Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& options,
@@ -201,8 +207,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
         if (plan.group_count[1] % together == 0) plan.rows_together = together;
     }
     if (hints.prefetch.waves && dwords >= hints.prefetch.least_bytes) {
-        const uint32_t groups =
-            std::max(1u, hints.prefetch.waves / (plan.max_waves * plan.rows_together));
+        const uint32_t groups = groups_ahead(plan, hints.prefetch.waves);
         plan.prefetch_items = std::min(groups, plan.group_count[0] / 2) * request.work_group[0];
         constexpr uint32_t many = 4;  // so many times as many work-groups as a row has to have
         if (request.work_group[0] <= machine::lanes && plan.group_count[1] > 1 &&

@@ -306,7 +306,8 @@ bool BlockCompiler::compile(const ir::Block& block, const CompileOptions& option
     if (errors_.too_far && attempt_.near)  // counters lie between a near jump and its target
         return again(attempt_.near, false, "a near jump does not reach");
     if (apart_ && attempt_.waves_together)
-        return again(attempt_.waves_together, false, "fused waves would meet in code out of line");
+        return again(attempt_.waves_together, false,
+                     "fused waves would meet in code that asks which chunk it is");
     if (!ok && row_loop_)
         return again(attempt_.loops.row_loops, false, "too many values for a row loop");
     if (!ok && loop) {

@@ -118,7 +118,7 @@ private:
     void region(uint32_t position);
     void units_of_walk(Value v);
     void region_body();  // the region at position_, once
-    void begin_chunks(bool masks);
+    void begin_chunks(bool masks, uint32_t lanes = machine::lanes);
     void leave_out_empty(Value mask, const Value* begin, uint32_t count, Label next);
 
     // ---- region_constants.cpp ----

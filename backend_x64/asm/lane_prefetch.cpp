@@ -42,11 +42,12 @@ void BlockCompiler::PrefetchCode::prefetch_at(const LaneAccess& m, uint32_t shif
 // are near each other, the waves of a work-group together read all there is between them, and those
 // to come go on behind that.
 void BlockCompiler::PrefetchCode::prefetch_walk(const LaneAccess& m) const {
-    constexpr int32_t near_ahead = 16 << 10, waves_ahead = 2;
-    const auto row = static_cast<int32_t>(machine::lanes * m.bytes);
+    constexpr int32_t near_ahead = 16 << 10, items_ahead = 2 * machine::lanes;
+    const auto row = static_cast<int32_t>(block_->wave_size * m.bytes);
     const auto step = step_of(*block_, inst(m.v));
     if ((step && std::abs(int64_t{*step}) < row) || looked_up_values(*block_)[m.v]) return;
-    const int32_t ahead = steps_far(step) ? waves_ahead * row : near_ahead;
+    const int32_t ahead =
+        steps_far(step) ? items_ahead * static_cast<int32_t>(m.bytes) : near_ahead;
     for (uint32_t p = 0; p < m.dwords; ++p)
         a_.prefetcht1(x86::ptr(m.address, static_cast<int32_t>(m.imm + p * width()) + ahead));
 }
@@ -88,7 +89,7 @@ void BlockCompiler::PrefetchCode::find_next_index(LaneAccess& m) const {
     const Pointer* const at = LineCode(c_).pointer_of(from);
     const ir::Inst& line = inst(from.args[1]);
     if (!at || line.aux != machine::lanes || line.imm != 4) return;
-    m.next_index = x86::dword_ptr(at->reg, static_cast<int32_t>(from.imm) + machine::lanes * 4);
+    m.next_index = x86::dword_ptr(at->reg, static_cast<int32_t>(from.imm + block_->wave_size * 4));
     m.next_field = *field;
 }
 
@@ -96,7 +97,8 @@ void BlockCompiler::PrefetchCode::find_next_index(LaneAccess& m) const {
 // are fewer lines than a wave gathers. Indices on another page may not be readable.
 void BlockCompiler::PrefetchCode::prefetch_elements(const LaneAccess& m) const {
     const Label over = a_.newLabel();
-    constexpr uint32_t page = 4096, wave = machine::lanes * 4;
+    constexpr uint32_t page = 4096;
+    const uint32_t wave = block_->wave_size * 4;
     a_.lea(x86::rdx, m.next_index);
     a_.lea(x86::rax, m.next_index.cloneAdjusted(chunk_lanes() * 4 - 1));
     a_.lea(x86::rcx, m.next_index.cloneAdjusted(-int64_t{wave}));

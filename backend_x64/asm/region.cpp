@@ -14,9 +14,9 @@ using ir::Op;
 using machine::Wave;
 namespace x86 = asmjit::x86;
 
-// At the first chunk; with `masks` at the first one's bits, too.
-void BlockCompiler::begin_chunks(bool masks) {
-    a_.mov(reg::chunk, -256);
+// At the first chunk of so many lanes at the end of a row; with `masks` at a row's first bits, too.
+void BlockCompiler::begin_chunks(bool masks, uint32_t lanes) {
+    a_.mov(reg::chunk, -4 * static_cast<int32_t>(lanes));
     if (!masks) return;
     a_.push(-8);  // with pop four bytes instead of seven
     a_.pop(reg::bits);
@@ -76,7 +76,7 @@ void BlockCompiler::region(uint32_t position) {
     const bool facts_cross = std::exchange(facts_cross_regions_, facts_cross_regions_ && !apart);
     const size_t offsets = line_offsets_.size();
     if (gathered_ || block_->lanes < machine::lanes) clear_mask_slots(begin, count);
-    begin_chunks(masks);
+    begin_chunks(masks, alone ? lanes : machine::lanes);
     if (count == 1 && !gathered_ && AccessCode(*this).may_store_column(begin[0]))
         AccessCode(*this).column_store(begin[0], loop, done);
     a_.bind(first);
@@ -94,12 +94,14 @@ void BlockCompiler::region(uint32_t position) {
     streams_ = false;
     load_more_constants(loop);
     const bool together = alone && !a_.found();
+    apart_ |= alone && !together && lanes < machine::lanes;  // it has begun in the midst of rows
     a_.bind(next);
     LineCode(*this).advance_pointers();
     if (masks) a_.add(reg::bits, avx512_ ? 2 : 1);
     if (lanes > chunk_lanes()) {
         a_.add(reg::chunk, width());
-        if (lanes < machine::lanes) a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
+        if (lanes < machine::lanes && !alone)
+            a_.cmp(reg::chunk, static_cast<int32_t>(4 * lanes) - 256);
         if (gathered_) a_.cmp(reg::chunk.r32(), gathered_field(offsetof(GatheredLanes, end), 4));
         a_.jnz(loop);
     }

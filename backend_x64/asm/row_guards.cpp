@@ -130,7 +130,7 @@ void BlockCompiler::row_guards() {
 bool BlockCompiler::test_even_row(const ir::RowLine& line) {
     const bool narrow = line.width < chunk_lanes();
     if (line.any_step || (!narrow && line.width != machine::lanes) ||
-        block_->lanes < machine::lanes)
+        block_->lanes < block_->wave_size)
         return false;
     const uint32_t across =
         narrow ? line.step * (chunk_lanes() / line.width) : line.stride * chunk_lanes();
@@ -142,7 +142,7 @@ bool BlockCompiler::test_even_row(const ir::RowLine& line) {
         load_bcast32(vec(1), pool32(across));
     else
         a_.emit(X::kIdVpxor, vec(1).xmm(), vec(1).xmm(), vec(1).xmm());
-    a_.lea(x86::rax, row_at(line.row, machine::lanes / 2));
+    a_.lea(x86::rax, row_at(line.row, block_->wave_size / 2));
     a_.call(x86::qword_ptr(reg::frame, in_frame(offsetof(Frame, even_row_stub))));
     return true;
 }

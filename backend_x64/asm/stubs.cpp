@@ -166,7 +166,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, uint32_t wave_size, Stubs& out)
 
     auto copy_ids = [&](const Gp& from) {
         const uint32_t bytes = avx512 ? 64 : 32;
-        for (uint32_t at = 0; at < machine::lanes * 4; at += bytes) {
+        for (uint32_t at = 0; at < wave_size * 4; at += bytes) {
             const Vec v = avx512 ? Vec(x86::zmm0) : Vec(x86::ymm0);
             a.emit(X::kIdVmovups, v, x86::ptr(from, static_cast<int32_t>(at), bytes));
             a.emit(X::kIdVmovups, x86::ptr(reg::rows, static_cast<int32_t>(at) - row_bias, bytes),
@@ -352,7 +352,7 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, uint32_t wave_size, Stubs& out)
             a.jz(none);
             a.mov(run, field(offsetof(Frame, run)));
             a.mov(x86::eax, x86::edx);
-            a.shl(x86::rax, 8);
+            a.shl(x86::rax, std::countr_zero(wave_size * 4));
             a.sub(reg::chunk, x86::rax);
             a.mov(x86::eax, left);
             a.sub(x86::eax, x86::edx);
@@ -415,16 +415,16 @@ bool make_stubs(CodeBuffer& buffer, bool avx512, uint32_t wave_size, Stubs& out)
         }
     }
 
-    // rax = the middle of a row, vector 0 = its first chunk, vector 1 = what each chunk is more
-    // than the one before -> the zero flag: the row is like that.
+    // rax = the middle of a wave's row, vector 0 = its first chunk, vector 1 = what each chunk is
+    // more than the one before -> the zero flag: the row is like that.
     begin(even_row);
     {
         auto v = [&](uint32_t r) { return avx512 ? Vec(x86::zmm(r)) : Vec(x86::ymm(r)); };
-        const int bytes = avx512 ? 64 : 32;
+        const int bytes = avx512 ? 64 : 32, half = static_cast<int>(wave_size) * 2;
         a.vpxor(x86::xmm2, x86::xmm2, x86::xmm2);
-        for (int at = -128; at < 128; at += bytes) {
+        for (int at = -half; at < half; at += bytes) {
             const Mem chunk = x86::ptr(x86::rax, at);
-            if (at > -128) a.emit(X::kIdVpaddd, v(0), v(0), v(1));
+            if (at > -half) a.emit(X::kIdVpaddd, v(0), v(0), v(1));
             if (avx512) {
                 a.emit(X::kIdVpternlogd, v(2), v(0), chunk, asmjit::Imm(0xf6));  // a | (b ^ c)
                 continue;

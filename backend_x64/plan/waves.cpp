@@ -70,8 +70,8 @@ bool may_fuse_waves(const PlanContext& c, uint32_t position, const MovingBases& 
     const auto no = [&](std::string_view why) {
         return refuse(c.options.decisions, Mechanism::FusedWaves, why);
     };
-    if (c.block.lanes < machine::lanes || is_checked(c.options.address_mode))
-        return no("fewer than 64 lanes, or checked memory");
+    if (c.block.lanes < c.block.wave_size || is_checked(c.options.address_mode))
+        return no("fewer lanes than waves have, or checked memory");
     for (uint32_t p = 1; p < c.schedule.terminator_position(); ++p)
         if (p != position && c.schedule.begin(p) != c.schedule.end(p))
             return no("more than one lane region");
@@ -82,7 +82,7 @@ bool may_fuse_waves(const PlanContext& c, uint32_t position, const MovingBases& 
         if (moving == bases.end()) return false;
         const auto [wave, group] = moving->second;
         return is_row_of_wave(c, i) && wave == group && c.is_const(wave) &&
-               c.inst(wave).imm == c.inst(i.args[1]).imm * machine::lanes;
+               c.inst(wave).imm == c.inst(i.args[1]).imm * c.block.wave_size;
     });
     return in_rows || no("an access whose rows do not follow from wave to wave");
 }

@@ -29,7 +29,8 @@ std::unique_ptr<WavejitBackend> WavejitBackend::create(const WavejitOptions& opt
         return nullptr;
     }
     wj_context_options o = sized<wj_context_options>();
-    o.target = options.target.c_str();
+    const std::string processor = options.target.substr(0, options.target.find('-'));
+    o.target = processor.c_str();
     o.engine = engine->second;
     o.threads = options.threads;
     o.exclusive_memory = 1;  // the host waits for each launch

@@ -10,9 +10,9 @@
 namespace yardstick {
 
 struct WavejitOptions {
-    std::string code_objects;  // folder that holds TARGET/NAME.hsaco
-    std::string target = "gfx90a";
-    std::string engine = "auto";  // auto, interp, avx2, avx512
+    std::string code_objects;       // folder that holds TARGET/NAME.hsaco
+    std::string target = "gfx90a";  // the processor; behind a '-' what else the folder is called
+    std::string engine = "auto";    // auto, interp, avx2, avx512
     std::string memory = "identity";
     std::string cache;  // directory of the on-disk cache; empty = none
     unsigned threads = 1;

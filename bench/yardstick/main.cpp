@@ -207,21 +207,38 @@ bool run_one(const Entry& entry, std::vector<Contender>& contenders, const Optio
     std::exit(77);
 }
 
-// What a contender may be called: "avx2", or with its memory mode "avx2:window".
-std::vector<std::string> contender_names() {
-    std::vector<std::string> names = {"opencl", "native"};
-    for (const char* engine : {"auto", "interp", "avx2", "avx512"}) {
-        names.push_back(engine);
-        for (const std::string& memory : memory_modes) names.push_back(engine + (":" + memory));
+// A contender's name in parts: "avx2", or with its memory mode and its target if they are others:
+// "avx2:window@gfx1030".
+struct ContenderName {
+    std::string engine, memory, target;
+    explicit ContenderName(const std::string& name) {
+        const size_t at = name.find('@'), colon = name.find(':');
+        engine = name.substr(0, std::min(at, colon));
+        if (colon < at) memory = name.substr(colon + 1, at - colon - 1);
+        if (at != std::string::npos) target = name.substr(at + 1);
     }
-    return names;
+};
+
+// What is wrong with a contender's name, as CLI11 asks.
+std::string check_contender(const std::string& name) {
+    static const std::vector<std::string> engines = {"auto", "interp", "avx2", "avx512"};
+    if (name == "opencl" || name == "native") return {};
+    const ContenderName n(name);
+    if (!std::ranges::count(engines, n.engine))
+        return "'" + name + "': no contender is called '" + n.engine + "' (opencl, native, " +
+               fmt::format("{})", fmt::join(engines, ", "));
+    if (!n.memory.empty() && !std::ranges::count(memory_modes, n.memory))
+        return "'" + name + "': no memory mode is called '" + n.memory + "' (" +
+               fmt::format("{})", fmt::join(memory_modes, ", "));
+    return {};
 }
 
 std::unique_ptr<WavejitBackend> make_wavejit(const std::string& name, const Options& o) {
+    const ContenderName n(name);
     WavejitOptions w = o.wavejit;
-    const size_t colon = name.find(':');
-    w.engine = name.substr(0, colon);
-    if (colon != std::string::npos) w.memory = name.substr(colon + 1);
+    w.engine = n.engine;
+    if (!n.memory.empty()) w.memory = n.memory;
+    if (!n.target.empty()) w.target = n.target;
     std::string error;
     auto backend = WavejitBackend::create(w, error);
     if (!backend && error.find("cannot run the engine") != std::string::npos)
@@ -317,17 +334,20 @@ int main(int argc, char** argv) {
     o.wavejit.code_objects = WJ_CODE_OBJECTS;
     o.kernels = WJ_KERNEL_SOURCES;
     CLI::App app("Times the yardstick benchmarks and checks their results");
-    app.add_option("--contenders", o.contenders,
-                   "what takes turns: opencl, native, or wavejit's engines, with a memory mode if "
-                   "it is another one: avx2:window")
+    app.add_option(
+           "--contenders", o.contenders,
+           "what takes turns: opencl, native, or wavejit's engines, with a memory mode and a "
+           "target (a folder of code objects) if they are others: avx2:window@gfx1030")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember(contender_names()))
+        ->check(CLI::Validator(check_contender, "NAME"))
         ->capture_default_str();
     app.add_option("--scale", o.scale)
         ->check(CLI::IsMember({"small", "medium", "full"}))
         ->capture_default_str();
-    app.add_option("--target", o.wavejit.target, "wavejit: gfx900, gfx90a")->capture_default_str();
+    app.add_option("--target", o.wavejit.target,
+                   "wavejit: gfx90a, gfx1030, or gfx1030-w64: waves of 64 lanes")
+        ->capture_default_str();
     app.add_option("--memory", o.wavejit.memory)->check(CLI::IsMember(memory_modes));
     app.add_option("--cache", o.wavejit.cache, "directory of the on-disk cache (none)");
     app.add_option("--threads", o.wavejit.threads, "wavejit, native")->capture_default_str();

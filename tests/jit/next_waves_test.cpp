@@ -6,6 +6,7 @@
 
 #include "tests/jit/guarded_page.h"
 #include "tests/jit/remainder_words.h"
+#include "tests/jit/target32.h"
 #include "tests/jit/words_harness.h"
 
 namespace wj::jit_test {
@@ -23,6 +24,7 @@ struct Launch final : machine::WaveSource {
     uint64_t pc;
     uint32_t waves, groups, skip;  // one wave of a group, or none, is not run
     uint32_t row;                  // work-groups of a row
+    uint32_t lanes;                // of a wave
     bool offers;                   // runs, which translated code starts by itself
     uint32_t number = 0, again_count = 0, run_count = 0;
     int64_t slice = 1 << 20, instructions = 0;
@@ -31,7 +33,8 @@ struct Launch final : machine::WaveSource {
     std::vector<uint32_t> ids;
 
     Launch(const State& first_, State& state_, uint64_t pc_, uint32_t waves_, uint32_t groups_,
-           uint32_t skip_, bool offers_, uint32_t width, uint32_t row_)
+           uint32_t skip_, bool offers_, uint32_t width, uint32_t row_,
+           uint32_t lanes_ = machine::lanes)
         : first(first_),
           state(state_),
           pc(pc_),
@@ -39,9 +42,11 @@ struct Launch final : machine::WaveSource {
           groups(groups_),
           skip(skip_),
           row(row_),
+          lanes(lanes_),
           offers(offers_) {
-        for (uint32_t l = 0; l < waves * machine::lanes; ++l)
-            ids.push_back(width ? l % width | l / width << 10 : l);
+        ids.resize(waves * machine::lanes);
+        for (uint32_t l = 0; l < waves * lanes; ++l)
+            ids[l / lanes * machine::lanes + l % lanes] = width ? l % width | l / width << 10 : l;
     }
 
     machine::WaveRun* run() override { return &offer; }
@@ -95,6 +100,7 @@ struct Launch final : machine::WaveSource {
         machine::ExecContext* const context = state.wave.ctx;
         state.copy_from(first);
         state.wave.ctx = context;
+        state.wave.size = static_cast<uint8_t>(lanes);
         state.wave.sgpr_count = first_array + 2 * arrays;
         state.wave.pc = pc;
         state.wave.budget = slice;
@@ -136,9 +142,15 @@ protected:
         context_.next_waves = {waves, machine::lanes, group_id};
         context_.group_ids.sgpr[0] = group_id;
     }
+    void begin_waves_of(uint32_t lanes) {
+        lanes_ = lanes;
+        context_.whole_lanes = lanes;
+        if (lanes != machine::lanes) context_.target = &target32();
+        interpreter_ = interp::make_interpreter(*context_.target);
+    }
     void randomise_full(State& first) {
         randomise(first, rng_);
-        first.wave.set_s64(machine::exec_lo, ~0ull);
+        first.wave.set_s64(machine::exec_lo, machine::first_lanes(lanes_));
         first.wave.mode = 0x3c0;
     }
     // words_ makes v2 a work-item's number: it stores v12 there.
@@ -158,6 +170,19 @@ protected:
         const auto* const out = reinterpret_cast<const uint32_t*>(buffer);
         for (uint32_t l = 0; l < 2 * machine::lanes; ++l)
             ASSERT_EQ(out[l], first.wave.row(12)[l % machine::lanes]) << l;
+    }
+    // A scalar operation on pairs, which lane masks are; on their lower registers in waves of 32.
+    void mask_op(uint32_t word) {
+        constexpr uint32_t sop1 = 0xbe800000, and_saveexec = sop1 | 0x2000, mov = sop1 | 0x100;
+        if (lanes_ == machine::lanes) {
+            words_.push_back(word);
+        } else if ((word & 0xff80ff00) == and_saveexec) {
+            words_.push_back((word & 0xffff0000) | machine::exec_lo);  // s_mov_b32
+            words_.push_back(0x86000000 | machine::exec_lo << 16 | machine::exec_lo << 8 |
+                             (word & 255));  // s_and_b32
+        } else {
+            words_.push_back((word & 0xff80ff00) == mov ? word ^ 0x100 : word ^ 1 << 23);
+        }
     }
     void mask(uint32_t bits) {
         words_.insert(words_.end(), {0x13u << 25 | 2 << 17 | 2 << 9 | 255, bits});
@@ -247,7 +272,7 @@ protected:
             vop2(0x10, 10, 128 + 10, 0);
         else
             vop2(0x34, 10, 128 + random(2), 0);
-        if (width_ == 64 && random(3)) {
+        if (width_ == lanes_ && random(3)) {
             words_.push_back(0x7e000500 | 20 << 17 | 10);  // v_readfirstlane_b32
             sop2(0x24, 20, 20, random(3) ? pitch : 128 + random(64));
         } else {
@@ -285,22 +310,22 @@ protected:
         };
         test(lower, 128 + random(3), 6);
         for (uint32_t more = 1 + random(3); more; --more) {
-            words_.push_back(0xbe80016a | kept << 16);  // s_mov_b64
+            mask_op(0xbe80016a | kept << 16);  // s_mov_b64
             if (random(3) == 0)
                 test(upper, 128 + 2 + random(61), 6);
             else if (random(2))
                 test(lower, 128 + random(2), 10);
             else
                 test(upper, 128 + 1 + random(8), 10);
-            words_.push_back(0x86800000 | 106 << 16 | kept << 8 | 106);  // s_and_b64
+            mask_op(0x86800000 | 106 << 16 | kept << 8 | 106);  // s_and_b64
         }
     }
     // Some lanes load or store by a pointer that only they load.
     void arm() {
         arms_ = true;
         words_.push_back(0x7c000000 | 0xc1 << 17 | (12 + random(4)) << 9 | 128);  // v_cmp_lt_i32
-        words_.push_back(0xbe80206a | 28 << 16);  // s_and_saveexec_b64
-        words_.push_back(0xbf880005);             // s_cbranch_execz
+        mask_op(0xbe80206a | 28 << 16);  // s_and_saveexec_b64
+        words_.push_back(0xbf880005);    // s_cbranch_execz
         words_.insert(words_.end(), {0xc0060000 | 30 << 6 | arguments / 2, 8});  // s_load_dwordx2
         words_.push_back(0xbf8cc07f);                                            // s_waitcnt
         const uint32_t data = 12 + random(4);
@@ -308,7 +333,7 @@ protected:
             words_.insert(words_.end(), {0xdc508000, data << 24 | 30 << 16 | 3});
         else
             words_.insert(words_.end(), {0xdc708000, data << 8 | 30 << 16 | 3});
-        words_.push_back(0x87fe007e | 28 << 8);  // s_or_b64 exec
+        mask_op(0x87fe007e | 28 << 8);  // s_or_b64 exec
         vop2(0x34, 12, 256 + data, 13);
         words_.insert(words_.end(), {0xdc708000, 12u << 8 | (first_array + 2) << 16 | 3});
     }
@@ -332,7 +357,7 @@ protected:
         scalar_base();
         if (random(2)) {  // s_and_saveexec_b64; s_cbranch_execz
             width_&& random(2) ? edges() : compare();
-            words_.push_back(0xbe92206a);
+            mask_op(0xbe92206a);
             branches_ = random(2);
             if (branches_) words_.push_back(0xbf880000 | 0xffff);
         }
@@ -406,8 +431,8 @@ protected:
         if (loops) {
             vop2(0x34, 19, stride, 19);
             words_.push_back(0x7c000000 | 0xcb << 17 | 19 << 9 | limit);  // v_cmp_le_u32
-            words_.push_back(0x87800000 | done << 16 | done << 8 | vcc);
-            words_.push_back(0x89800000 | exec << 16 | done << 8 | exec);  // s_andn2_b64
+            mask_op(0x87800000 | done << 16 | done << 8 | vcc);
+            mask_op(0x89800000 | exec << 16 | done << 8 | exec);  // s_andn2_b64
             words_.push_back(0xbf890000 | ((top - words_.size() - 1) & 0xffff));
         }
         const uint32_t behind = static_cast<uint32_t>(words_.size() - branch - 1);
@@ -415,35 +440,37 @@ protected:
         words_.push_back(0xbf810000);  // s_endpgm
     }
 
+    void run_programs(int programs);
+
     static constexpr uint32_t most_groups = 14;
     bool branches_ = false, arms_ = false;
     uint32_t width_ = 0;  // of the work-groups, or 0: they are one row
+    uint32_t lanes_ = machine::lanes;
 };
 
-TEST_P(NextWavesTest, AsOneByOne) {
+void NextWavesTest::run_programs(int programs) {
     const auto translator = std::move(*x64::make_translator(*context_.target, GetParam(), {}));
     const uint64_t buffer = space_.allocate(buffer_bytes, memory::read_write, "buffer").value();
     const uint64_t at_arguments = space_.allocate(64, memory::read_write, "arguments").value();
     auto* const bytes = reinterpret_cast<uint8_t*>(buffer);
     std::vector<uint8_t> before(buffer_bytes), want(buffer_bytes);
-    const int programs = wanted_rounds(1500);
     int again = 0, in_runs = 0;
     for (int n = 0; n < programs; ++n) {
-        width_ = random(3) ? 0 : 8u << random(4);
+        width_ = random(3) ? 0 : std::min(lanes_, 8u << random(4));
         program();
         load(code_);
         translator->invalidate(code_, code_ + code_bytes);
         const uint32_t waves = 1 + random(5);
         context_.kernel = code_;
         context_.next_waves = {random(4) ? waves : 1 + random(5),
-                               width_ ? machine::lanes / width_ << 10 : 64,
+                               width_ ? lanes_ / width_ << 10 : lanes_,
                                width_ && random(2) ? -1 : int32_t{group_id}};
         context_.group_ids.sgpr[0] = group_id;
         for (int k = 0; k < 4; ++k) {
             State first;
             randomise_full(first);
             const uint32_t groups = 1 + random(random(2) ? 3 : most_groups - 1),
-                           work_items = 64 * waves * groups;
+                           work_items = lanes_ * waves * groups;
             first.wave.sgpr[row_id] = random(2);
             const uint32_t row = random(2) ? groups : 1 + random(groups);
             first.wave.sgpr[bits] = random(8) ? (1u << (8 + random(7))) - 1 : random(1 << 14);
@@ -451,7 +478,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
             first.wave.sgpr[reciprocal] =
                 random_reciprocal(first.wave.sgpr[modulus], random_dword(rng_));
             first.wave.sgpr[pitch] = random(2) ? 64 * (1 + random(3)) : random(200);
-            first.wave.sgpr[size] = random(8) ? 64 * waves : random(600);
+            first.wave.sgpr[size] = random(8) ? lanes_ * waves : random(600);
             first.wave.sgpr[total] =
                 first.wave.sgpr[size] * (random(4) ? groups : random(most_groups)) -
                 (random(4) ? 0 : random(64));
@@ -479,7 +506,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
             {
                 State state;
                 state.wave.ctx = &context_;
-                Launch launch(first, state, code_, waves, groups, skip, false, width_, row);
+                Launch launch(first, state, code_, waves, groups, skip, false, width_, row, lanes_);
                 machine::Wave* wave = skip == 0 && !launch.advance() ? nullptr : launch.start();
                 while (wave) {
                     ASSERT_EQ(interpreter_->run(*wave), machine::ExitKind::EndProgram) << text();
@@ -493,7 +520,7 @@ TEST_P(NextWavesTest, AsOneByOne) {
             State state;
             state.wave.ctx = &context_;
             Launch launch(first, state, code_, waves, groups, skip, skip == ~0u && random(2),
-                          width_, row);
+                          width_, row, lanes_);
             if (skip == 0) launch.advance();
             translator->run_all(*launch.start(), launch);
             again += static_cast<int>(launch.again_count + launch.run_count);
@@ -507,6 +534,15 @@ TEST_P(NextWavesTest, AsOneByOne) {
     }
     EXPECT_GT(again, 4 * programs);
     EXPECT_GT(in_runs, programs);
+}
+
+TEST_P(NextWavesTest, AsOneByOne) {
+    run_programs(wanted_rounds(1500));
+}
+
+TEST_P(NextWavesTest, AsOneByOneOf32Lanes) {
+    begin_waves_of(32);
+    run_programs(wanted_rounds(1500));
 }
 
 // Expressions that share their parts are as large as trees as there are lanes in the world.

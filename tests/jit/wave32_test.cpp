@@ -8,18 +8,10 @@
 #include "lift/lift.h"
 #include "memory/address_space.h"
 #include "tests/jit/ir_harness.h"
+#include "tests/jit/target32.h"
 
 namespace wj::jit_test {
 namespace {
-
-const Target& target32() {
-    static const Target target = [] {
-        Target t = *find_target("gfx90a");
-        t.traits.wave_size = 32;
-        return t;
-    }();
-    return target;
-}
 
 // Loops that lanes leave: s4 collects them.
 const std::vector<uint32_t> leaving_loop = {
