@@ -18,13 +18,16 @@ kernel void generic_pointers(global uint* out) {
     out[192 + i] = __builtin_amdgcn_is_private(p) | __builtin_amdgcn_is_shared(p) << 1;
 }
 
-// Of the LDS nothing but flat accesses, in front of which clang does not write M0.
+// Of the LDS nothing but flat accesses, in front of which clang does not write M0. A register that nobody has written
+// makes the checker try what comes of it.
 kernel void flat_lds(global uint* out) {
     local uint shared_memory[64];
     uint i = get_local_id(0);
     uint* p = shared_memory;
+    uint none;
+    __asm__ volatile("v_and_b32 %0, 0, v40" : "=v"(none) : : "v40");
     __asm__ volatile("" : "+v"(p));
-    p[i] = i * i;
+    p[i] = i * i + none;
     barrier(CLK_LOCAL_MEM_FENCE);
     out[i] = p[63 - i];
 }
