@@ -350,7 +350,15 @@ Translator::Next Translator::run_inside(ThreadState& thread, machine::WaveSource
             if (reason < static_cast<uint32_t>(Leave::Link)) return Next::Stop;
             const auto leave = static_cast<Leave>(reason);
             if (leave == Leave::Lookup) break;
-            if (leave == Leave::CallStopped) return Next::Stop;
+            if (leave == Leave::CallStopped) {
+                // Handlers end waves, and let them wait, as translated code does.
+                const ExitKind kind = wave.exit.kind;
+                const bool turns = kind == ExitKind::EndProgram || kind == ExitKind::Barrier;
+                Wave* const other = turns ? source.next(wave) : nullptr;
+                if (!other) return Next::Stop;
+                thread.wave = other;
+                break;
+            }
             if (leave == Leave::Fault) {
                 add_block(running, wave.exit);
                 if (frame.leave_address)

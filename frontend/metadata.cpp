@@ -261,6 +261,7 @@ void read_kernel(Reader& r, const Node& map, KernelMetadata& k) {
     r.get(map, "LanguageVersion", ".language_version", k.language_version);
     r.get(map, "Attrs.ReqdWorkGroupSize", ".reqd_workgroup_size", k.reqd_workgroup_size);
     r.get(map, "Attrs.WorkGroupSizeHint", ".workgroup_size_hint", k.workgroup_size_hint);
+    r.get(map, nullptr, ".cluster_dims", k.cluster_dims);
     r.get(map, "Attrs.VecTypeHint", ".vec_type_hint", k.vec_type_hint);
     r.get(map, "Attrs.RuntimeHandle", ".device_enqueue_symbol", k.device_enqueue_symbol);
     r.get(map, nullptr, ".kind", k.kind);
@@ -277,8 +278,8 @@ void read_kernel(Reader& r, const Node& map, KernelMetadata& k) {
     r.get(map, "CodeProps.NumSGPRs", ".sgpr_count", k.sgpr_count, v3);
     r.get(map, "CodeProps.NumVGPRs", ".vgpr_count", k.vgpr_count, v3);
     r.get(map, nullptr, ".agpr_count", k.agpr_count);
-    r.get(map, "CodeProps.NumSpilledSGPRs", ".sgpr_spill_count", k.sgpr_spill_count);
-    r.get(map, "CodeProps.NumSpilledVGPRs", ".vgpr_spill_count", k.vgpr_spill_count);
+    r.get(map, "CodeProps.NumSpilledSGPRs", ".sgpr_spill_count", k.spilled.sgprs);
+    r.get(map, "CodeProps.NumSpilledVGPRs", ".vgpr_spill_count", k.spilled.vgprs);
     r.get(map, "CodeProps.IsDynamicCallStack", ".uses_dynamic_stack", k.uses_dynamic_stack);
     r.get(map, nullptr, ".uniform_work_group_size", k.uniform_work_group_size);
     r.get(map, nullptr, ".workgroup_processor_mode", k.workgroup_processor_mode);

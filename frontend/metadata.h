@@ -83,6 +83,7 @@ struct KernelMetadata {
     std::vector<KernelArg> args;  // explicit ones, then hidden ones, by offset as written
     std::array<uint32_t, 3> reqd_workgroup_size{};  // 0,0,0 = not required
     std::array<uint32_t, 3> workgroup_size_hint{};
+    std::array<uint32_t, 3> cluster_dims{};  // work-groups of a cluster; 0,0,0 = none
     uint64_t kernarg_segment_size = 0;
     uint32_t kernarg_segment_align = 0;
     uint32_t group_segment_fixed_size = 0, private_segment_fixed_size = 0;
@@ -90,7 +91,10 @@ struct KernelMetadata {
     uint32_t max_flat_workgroup_size = 0;  // 0 = not stated (V2)
     std::array<uint32_t, 3> max_num_workgroups{};
     uint32_t sgpr_count = 0, vgpr_count = 0, agpr_count = 0;  // used, not rounded
-    uint32_t sgpr_spill_count = 0, vgpr_spill_count = 0;
+    struct Spilled {
+        uint32_t sgprs = 0, vgprs = 0;
+        bool operator==(const Spilled&) const = default;
+    } spilled;
     bool uses_dynamic_stack = false;
     bool uniform_work_group_size = false;  // every work-group of a launch has the full size
     bool workgroup_processor_mode = false;

@@ -1,4 +1,4 @@
-// s_barrier_* of gfx12.
+// s_barrier_* of gfx12 and gfx12.5.
 #pragma once
 
 #include "interpreter/internal.h"
@@ -9,7 +9,8 @@ void signal_barrier(Wave& w, const Inst& in);
 void signal_barrier_is_first(Wave& w, const Inst& in);
 void wait_for_barrier(Wave& w, const Inst& in);
 void get_barrier_state(Wave& w, const Inst& in);
-// s_barrier_init, _join and _leave, whose barriers gfx12.5 has first.
-void named_barrier(Wave& w, const Inst& in);
+void init_barrier(Wave& w, const Inst& in);
+void join_barrier(Wave& w, const Inst& in);
+void leave_barrier(Wave& w, const Inst& in);
 
 }  // namespace wj::interp

@@ -36,6 +36,9 @@ bool looks_at_accesses(Opcode op);  // of global memory, and what orders them
 
 void check_waits(Wave& w, const Inst& inst);
 
+// A wait for the named barrier that s_barrier_wait calls `number`.
+void check_named_wait(const Wave& w, const Inst& inst, int32_t number);
+
 // Which bits have been written: looks at what the instruction reads, before it runs; settle() is
 // for afterwards.
 class InitCheck {

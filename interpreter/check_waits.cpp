@@ -79,6 +79,21 @@ void wait(Wave& w, const Inst& inst, RegisterShadow& shadow) {
     if (known->high) leave(shadow, known->high, simm >> 8 & 63);
 }
 
+// Whether s_barrier may be reached with accesses under way (LLVM, FeatureBackOffBarrier); gfx12 has
+// none.
+bool backs_off(const Traits& t) {
+    return t.unified_vgprs || t.gfx10_hwregs;
+}
+
+void barrier(Wave& w, const Inst& inst, RegisterShadow& shadow) {
+    if (backs_off(traits(w)) || shadow.under_way.empty()) return;
+    const RegisterShadow::Access& access = shadow.under_way.front();
+    Finding found{.check = machine::check_waitcnt, .what = memory::under_way_at_barrier};
+    found.other = {access.pc, w.group->linear_id, w.wave_in_group};
+    shadow.under_way.clear();  // what follows is of no use
+    report(w, inst, found);
+}
+
 char file_of(const Operand& o) {
     switch (o.kind) {
         case Operand::Kind::Vgpr:
@@ -183,6 +198,7 @@ void check_waits(Wave& w, const Inst& inst) {
     RegisterShadow& shadow = registers_of(w);
     const Effects& e = effects(inst.op);
     if (e.waits) return wait(w, inst, shadow);
+    if (inst.op == Opcode::s_barrier) return barrier(w, inst, shadow);
     const RegisterShadow::Access next = issued(w, inst);
     if (!shadow.under_way.empty()) {
         Uses uses(w, inst, next);

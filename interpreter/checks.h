@@ -9,6 +9,9 @@ namespace wj::interp {
 // ExecContext::checks and the work-group's GroupShadow. ds_*_src2_* are not looked at.
 void look(machine::Wave& wave, const Inst& inst);
 
+// Of a wave that joins another named barrier now, or has ended.
+void check_useless_join(const machine::Wave& wave);
+
 // The look, then the handler; for opcodes that no checker of accesses looks at their handler.
 Handler checked_handler(Opcode op);
 // The same for all opcodes, and which bits have been written: with machine::checks_of_registers.

@@ -31,7 +31,7 @@ constexpr Rule refused_rules[] = {
     {"global_load_tr", "which lane gets which element of a transposed load is not published"},
     {"ds_load_tr", "which lane gets which element of a transposed load is not published"},
     {"tensor_", "the engine that moves tensors to and from the LDS"},
-    {"s_wakeup_barrier", "named barriers"},
+    {"s_wakeup_barrier", "which waves it wakes, and from what, is not published"},
     {"ds_atomic_async_barrier", "barriers in the LDS"},
     {"ds_atomic_barrier", "barriers in the LDS"},
     {"v_cvt_sr_pk_f16_f32",
@@ -82,6 +82,7 @@ constexpr const char* bf16_mode =
 constexpr const char* flushed_half =
     "exact; refused where MODE flushes denormals of 16 bits, as it is not published whether it "
     "counts";
+constexpr const char* leave_scc = "exact but for SCC, of which no document tells: here 0";
 constexpr const char* clamped_bound = "exact; CLAMP is refused, as its meaning is not published";
 constexpr const char* lanes_off =
     "exact where the lanes that are read are active; of others it is not published: here they are "
@@ -118,6 +119,7 @@ constexpr Rule bounded_rules[] = {
     {"v_cvt_f32_bf16", signalling_bf16},
     {"v_tanh_", "rounded from the exact value; the hardware's error is not published"},
     {"v_cvt_f16_bf8", flushed_half},
+    {"s_barrier_leave", leave_scc},
     {"v_cvt_pk_f16_bf8", flushed_half},
     {"v_pk_fma_bf16", bf16_mode},
     {"v_pk_add_bf16", bf16_mode},

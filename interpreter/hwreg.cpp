@@ -3,6 +3,7 @@
 #include <span>
 
 #include "frontend/vgpr_msb.h"
+#include "machine/work_group.h"
 
 namespace wj::interp {
 namespace {
@@ -101,9 +102,11 @@ uint32_t read_cycles_high(const Wave& w) {
     return static_cast<uint32_t>(core_clock(w) >> 32);
 }
 
-// Of a work-group that is no part of a cluster.
-uint32_t read_ib_sts2(const Wave&) {
-    return 0;
+// Bits 24:21: the number of the work-group in its cluster. Bits 9:6 are 0 outside of clusters;
+// inside code asks for no more than that they are not (LLVM, lowerWorkGroupId).
+uint32_t read_ib_sts2(const Wave& w) {
+    const bool in_cluster = w.group && w.group->in_cluster.cluster;
+    return in_cluster ? 1u << 6 | w.group->in_cluster.rank << 21 : 0;
 }
 
 // A wave may write MODE and the flags of exceptions; what it writes elsewhere is dropped, as

@@ -3,6 +3,7 @@
 #include "interpreter/atomics.h"
 #include "interpreter/mem_address.h"
 #include "interpreter/transposed.h"
+#include "machine/work_group.h"
 
 namespace wj::interp {
 namespace {
@@ -82,6 +83,16 @@ void store_from_lds(Wave& w, const Inst& inst) {
     if (!good) stop_with_fault(w, inst);
 }
 
+// Outside of clusters of several work-groups those of one are global loads (CDNA5 ISA, 10.7).
+template <Handler plain>
+void cluster_load(Wave& w, const Inst& inst) {
+    if (w.group && w.group->in_cluster.cluster)
+        return stop(
+            w, ExitKind::Unimplemented,
+            "cluster_load in clusters of several work-groups, to which M0 may send the data");
+    plain(w, inst);
+}
+
 // clang-format off
 #define WJ_LOADS_STORES(prefix, Address)                                                   \
     {Opcode::prefix##_load_ubyte, load<Address, Load::U8>},                                \
@@ -127,14 +138,13 @@ constexpr HandlerEntry table[] = {
     {Opcode::flat_load_monitor_b32, load<FlatAddress, Load::B32>},
     {Opcode::flat_load_monitor_b64, load<FlatAddress, Load::B64>},
     {Opcode::flat_load_monitor_b128, load<FlatAddress, Load::B128>},
-    // Outside of clusters of several work-groups those of one are global loads (CDNA5 ISA, 10.7).
-    {Opcode::cluster_load_b32, load<GlobalAddress, Load::B32>},
-    {Opcode::cluster_load_b64, load<GlobalAddress, Load::B64>},
-    {Opcode::cluster_load_b128, load<GlobalAddress, Load::B128>},
-    {Opcode::cluster_load_async_to_lds_b8, load_to_lds<uint8_t>},
-    {Opcode::cluster_load_async_to_lds_b32, load_to_lds<uint32_t>},
-    {Opcode::cluster_load_async_to_lds_b64, load_to_lds<uint64_t>},
-    {Opcode::cluster_load_async_to_lds_b128, load_to_lds<B128>},
+    {Opcode::cluster_load_b32, cluster_load<load<GlobalAddress, Load::B32>>},
+    {Opcode::cluster_load_b64, cluster_load<load<GlobalAddress, Load::B64>>},
+    {Opcode::cluster_load_b128, cluster_load<load<GlobalAddress, Load::B128>>},
+    {Opcode::cluster_load_async_to_lds_b8, cluster_load<load_to_lds<uint8_t>>},
+    {Opcode::cluster_load_async_to_lds_b32, cluster_load<load_to_lds<uint32_t>>},
+    {Opcode::cluster_load_async_to_lds_b64, cluster_load<load_to_lds<uint64_t>>},
+    {Opcode::cluster_load_async_to_lds_b128, cluster_load<load_to_lds<B128>>},
     {Opcode::global_load_async_to_lds_b8, load_to_lds<uint8_t>},
     {Opcode::global_load_async_to_lds_b32, load_to_lds<uint32_t>},
     {Opcode::global_load_async_to_lds_b64, load_to_lds<uint64_t>},

@@ -58,6 +58,7 @@ enum class ExitKind : uint8_t {
     Trap,                // s_trap: detail = trap id
     Halt,                // s_sethalt, s_endpgm_saved and others that only a debugger could resume
     Exception,           // an enabled one: detail has its bits (namespace exception)
+    BarrierMisuse,       // reason says which; detail: the barrier's number, as int32_t
 };
 
 enum class Access : uint8_t { None, Read, Write, Atomic, Execute };

@@ -26,6 +26,13 @@ inline constexpr const char* dropped_address_bits =
     "the address is no multiple of the element's size: scalar accesses leave out its low bits";
 inline constexpr const char* divided_by_zero = "an integer is divided by zero";
 inline constexpr const char* used_before_wait = "is used before the s_waitcnt that its load needs";
+inline constexpr const char* waits_by_another_name =
+    "s_barrier_wait names another barrier than the one that the wave has joined last, for which it "
+    "waits";
+inline constexpr const char* joins_without_wait =
+    "a named barrier is joined, and the wave neither waits for it nor leaves it";
+inline constexpr const char* under_way_at_barrier =
+    "memory operations are under way at s_barrier, which this processor does not allow";
 inline constexpr const char* unwritten_address =
     "is a part of an address, and nobody has written it";
 inline constexpr const char* unwritten_data =

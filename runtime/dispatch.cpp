@@ -18,20 +18,22 @@ constexpr uint64_t worth_analysis = 256;
 DispatchState::DispatchState(Scheduler& scheduler, const LaunchPlan& plan, std::string kernel_name)
     : plan(plan),
       kernel_name(std::move(kernel_name)),
+      clusters(plan.clusters),
       allowance(plan.request.instruction_limit, scheduler.threads()),
       streams(may_stream(plan)),
       first_slice_(first_slice(plan)),
-      random_(plan.request.schedule_seed),
-      shuffle_(plan.request.schedule_seed ? Shuffle(plan.total_groups, plan.request.schedule_seed)
-                                          : Shuffle()),
+      schedule_{plan.request.schedule_seed,
+                plan.request.schedule_seed ? Shuffle(plan.total_groups, plan.request.schedule_seed)
+                                           : Shuffle()},
       scheduler_(scheduler),
       order_(plan.total_groups) {}
 DispatchState::~DispatchState() = default;
 
 bool DispatchState::may_stream(const LaunchPlan& plan) {
     const DispatchRequest& r = plan.request;
-    return !plan.lds_bytes && !plan.code.split_barriers && !r.cooperative && !r.timeout_ns &&
-           !r.instruction_limit && !r.deterministic && !r.checks;
+    return !plan.lds_bytes && !plan.code.split_barriers && !named_barriers(plan) &&
+           !plan.clusters.several() && !r.cooperative && !r.timeout_ns && !r.instruction_limit &&
+           !r.deterministic && !r.checks;
 }
 
 int64_t DispatchState::first_slice(const LaunchPlan& plan) {
@@ -46,7 +48,8 @@ void DispatchState::restart() {
         counter->store(0, std::memory_order_relaxed);
     streams.store(may_stream(plan), std::memory_order_relaxed);
     if (looks()) first_slice_.store(first_slice(plan), std::memory_order_relaxed);
-    random_ = plan.request.schedule_seed;
+    schedule_.random = plan.request.schedule_seed;
+    clusters.forget();
     order_.reset(plan.total_groups);
     suspended_.clear();
     visited_.clear();

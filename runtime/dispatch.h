@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "machine/engine.h"
+#include "runtime/clusters.h"
 #include "runtime/contention.h"
 #include "runtime/device.h"
 #include "runtime/group_context.h"
@@ -79,8 +80,10 @@ public:
     void looked_at(bool waits);
     // With a schedule seed: the next random number of a turn, and the number of the work-group that
     // is the index-th one to start.
-    uint64_t random() { return random_ = Shuffle::mix(random_ + 0x9e3779b97f4a7c15); }
-    uint64_t in_order(uint64_t index) const { return shuffle_(index); }
+    uint64_t random() {
+        return schedule_.random = Shuffle::mix(schedule_.random + 0x9e3779b97f4a7c15);
+    }
+    uint64_t in_order(uint64_t index) const { return schedule_.shuffle(index); }
     // How its waves start: once anything has been claimed.
     const WaveStart& wave_start() const { return *wave_start_; }
 
@@ -90,6 +93,7 @@ public:
     std::function<void(const DispatchResult&)> on_done;
     ServiceMemory::Piece piece;                  // what the device made for it
     std::unique_ptr<DispatchFindings> findings;  // with checkers
+    Clusters clusters;
     bool kept = false;  // it is to run again: its end leaves it the module and the piece
     void restart();     // has ended, and is as if it had not run
     InstructionAllowance allowance;
@@ -104,8 +108,10 @@ private:
     static int64_t first_slice(const LaunchPlan& plan);
     static bool may_stream(const LaunchPlan& plan);
     std::atomic<int64_t> first_slice_;
-    uint64_t random_;
-    const Shuffle shuffle_;
+    struct {
+        uint64_t random;
+        const Shuffle shuffle;
+    } schedule_;
     Scheduler& scheduler_;
     uint64_t resident_now() const {  // with mutex_ held, like room(); at least
         return plan.total_groups - order_.left() - finished_.load(std::memory_order_acquire);
@@ -113,7 +119,9 @@ private:
     // How many work-groups may start. Those of a stream run one after the other.
     uint64_t room(uint64_t resident_limit) const {
         const uint64_t left = order_.left();
-        if (plan.request.cooperative || (streams && !any_suspended())) return left;
+        // A cluster is resident as a whole.
+        if (plan.request.cooperative || plan.clusters.several() || (streams && !any_suspended()))
+            return left;
         return std::min(left, resident_limit - std::min(resident_now(), resident_limit));
     }
     bool any_suspended() const { return !suspended_.empty() || !visited_.empty(); }

@@ -47,6 +47,7 @@ const char* access_name(machine::Access access) {
 Code code_of(ExitKind kind) {
     switch (kind) {
         case ExitKind::MemoryFault:
+        case ExitKind::BarrierMisuse:
             return Code::GuestFault;
         case ExitKind::IllegalInstruction:
             return Code::IllegalInstruction;
@@ -95,6 +96,8 @@ std::string describe_exit(const machine::ExitInfo& exit) {
             return "illegal instruction";
         case ExitKind::Unimplemented:
             return "instruction or feature that wavejit does not implement";
+        case ExitKind::BarrierMisuse:
+            return format("misuse of barrier %d", static_cast<int32_t>(exit.detail));
         case ExitKind::Trap:
             return format("trap %u (%s)", exit.detail, trap_name(exit.detail));
         case ExitKind::Halt:
@@ -253,6 +256,36 @@ void locate(const memory::AddressSpace& memory, const DispatchState& dispatch,
     }
 }
 
+// The number of the barrier that a wave waits for (ExitInfo::detail).
+int32_t number_of(uint32_t detail) {
+    if (detail == machine::waits_for_cluster) return machine::cluster_barrier;
+    return detail == machine::waits_for_group ? machine::group_barrier
+                                              : static_cast<int32_t>(detail);
+}
+
+machine::BarrierObject& barrier_of(machine::WorkGroup& group, uint32_t detail) {
+    if (detail == machine::waits_for_cluster) return group.in_cluster.cluster->barrier;
+    return detail == machine::waits_for_group ? group.barrier : group.named->objects[detail];
+}
+
+// Of the barriers that waves of a work-group wait for, how far they are.
+void list_barriers(GroupContext& group, FaultRecord& record) {
+    std::unique_lock<std::mutex> lock;
+    if (machine::Cluster* const cluster = group.group.in_cluster.cluster)
+        lock = std::unique_lock(cluster->mutex);
+    for (uint32_t detail = 0; detail <= machine::waits_for_cluster; detail++) {
+        uint32_t waiting = 0;
+        for (uint32_t i = 0; i < group.group.wave_count; i++)
+            waiting +=
+                group.states[i] == WaveState::AtBarrier && group.waves[i].exit.detail == detail;
+        if (!waiting) continue;
+        const machine::BarrierObject& barrier = barrier_of(group.group, detail);
+        record.notes.push_back(format("barrier %d: %u waves wait, %u of %u have signalled",
+                                      number_of(detail), waiting, barrier.arrived(),
+                                      barrier.expected()));
+    }
+}
+
 // Where the waves of a work-group are, at most 16 lines.
 void list_waves(const memory::AddressSpace& memory, const DispatchState& dispatch,
                 const GroupContext& group, FaultRecord& record) {
@@ -262,6 +295,8 @@ void list_waves(const memory::AddressSpace& memory, const DispatchState& dispatc
         const machine::Wave& wave = group.waves[i];
         WaveState state = group.states[i];
         std::string line = format("wave %u %s", i, states[static_cast<int>(state)]);
+        if (state == WaveState::AtBarrier && wave.exit.detail)
+            line = format("wave %u waits at barrier %d", i, number_of(wave.exit.detail));
         if (state != WaveState::Ended) {
             std::vector<uint32_t> words;
             // A waiting wave's pc is behind its s_barrier.
@@ -451,13 +486,14 @@ FaultRecord deadlock_report(const memory::AddressSpace& memory, const DispatchSt
     FaultRecord record;
     record.code = Code::Deadlock;
     const bool no_one_runs = group.waiting + group.ended == group.group.wave_count;
+    const uint32_t detail = group.waves[first_waiting(group)].exit.detail;
+    const machine::BarrierObject& barrier = barrier_of(group.group, detail);
     record.message =
         no_one_runs
             ? format(
                   "barrier deadlock: %u of %u waves of the work-group wait at a barrier that has "
                   "%u signals of its %u members, the others have ended",
-                  group.waiting, group.group.wave_count, group.group.barrier.signals,
-                  group.group.members())
+                  group.waiting, group.group.wave_count, barrier.arrived(), barrier.expected())
             : format(
                   "barrier deadlock: %u of %u waves of the work-group wait at a barrier that "
                   "the others, in endless loops, never reach",
@@ -465,7 +501,19 @@ FaultRecord deadlock_report(const memory::AddressSpace& memory, const DispatchSt
     const uint32_t wave = no_one_runs ? first_waiting(group) : first_running(group);
     const uint64_t pc = group.waves[wave].pc - (no_one_runs ? 4 : 0);  // behind its barrier
     locate_among_waves(memory, dispatch, group, wave, pc, record);
+    if (no_one_runs) list_barriers(group, record);
     return record;
+}
+
+FaultRecord misuse_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                          GroupContext& group) {
+    machine::WorkGroup& g = group.group;
+    machine::Wave& wave = g.waves[g.misuser];
+    wave.exit = {.kind = ExitKind::BarrierMisuse,
+                 .detail = static_cast<uint32_t>(g.misused),
+                 .pc = wave.pc - 4,  // of its s_endpgm
+                 .reason = g.misuse};
+    return stop_report(memory, dispatch, group, g.misuser);
 }
 
 FaultRecord missed_barrier_report(const memory::AddressSpace& memory, const DispatchState& dispatch,

@@ -27,6 +27,9 @@ FaultRecord timeout_report(const memory::AddressSpace& memory, const DispatchSta
 // Waves of `group` have ended while all others wait at a barrier.
 FaultRecord missed_barrier_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
                                   GroupContext& group);
+// A wave has ended that must not have, by the work-group's `misuse`.
+FaultRecord misuse_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                          GroupContext& group);
 FaultRecord deadlock_report(const memory::AddressSpace& memory, const DispatchState& dispatch,
                             GroupContext& group);
 

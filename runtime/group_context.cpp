@@ -18,7 +18,7 @@ void GroupContext::AlignedBuffer::reserve(size_t bytes) {
 }
 
 GroupContext::~GroupContext() {
-    if (scratch_) (void)memory_.free(scratch_);
+    if (scratch_.begin) (void)memory_.free(scratch_.begin);
 }
 
 Status GroupContext::reserve(const LaunchPlan& plan) {
@@ -30,14 +30,13 @@ Status GroupContext::reserve(const LaunchPlan& plan) {
     lds_.reserve(std::max(plan.lds_bytes, 64u));
     uint64_t scratch =
         uint64_t{plan.max_waves} * plan.scratch_lane_bytes * plan.target->traits.wave_size;
-    if (scratch > scratch_size_) {
-        if (scratch_) (void)memory_.free(scratch_);
-        scratch_ = scratch_size_ = 0;
+    if (scratch > scratch_.size) {
+        if (scratch_.begin) (void)memory_.free(scratch_.begin);
+        scratch_ = {};
         auto allocated =
             memory_.allocate(scratch, memory::read_write, "scratch memory of a work-group");
         if (!allocated) return allocated.status();
-        scratch_ = *allocated;
-        scratch_size_ = scratch;
+        scratch_ = {*allocated, scratch};
     }
     return Status::ok();
 }
@@ -59,7 +58,7 @@ void GroupContext::make_templates(const LaunchPlan& plan) {
         wave.vgpr = reinterpret_cast<uint32_t*>(registers_.data + i * wave_registers);
         wave.lds = lds_.data;
         wave.group = &group;
-        wave.scratch_base = wave_scratch ? scratch_ + i * wave_scratch : 0;
+        wave.scratch_base = wave_scratch ? scratch_.begin + i * wave_scratch : 0;
         wave.scratch =
             reinterpret_cast<uint8_t*>(wave.scratch_base);  // allocate(): guest = host address
         init_wave(plan, group, i, wave);
@@ -131,16 +130,23 @@ void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
 
 void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     ended = waiting = spinning = stuck_visits = 0;
-    group.barrier = {};
+    begin_barriers(plan);
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
     group.shadow = nullptr;
     if (plan.request.checks) begin_shadow(plan);
     // Else it holds what the last work-group left here, whichever that was.
     if (plan.request.deterministic && plan.scratch_lane_bytes)
-        std::memset(reinterpret_cast<void*>(scratch_), 0, scratch_size_);
+        std::memset(reinterpret_cast<void*>(scratch_.begin), 0, scratch_.size);
     for (uint32_t i = 0; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     std::fill_n(states.data(), group.wave_count, WaveState::Runnable);
+}
+
+void GroupContext::begin_barriers(const LaunchPlan& plan) {
+    group.begin_barriers();
+    const uint32_t named = named_barriers(plan);
+    if (named) named_ = machine::NamedBarriers(named);
+    group.named = named ? &named_ : nullptr;
 }
 
 void GroupContext::begin_shadow(const LaunchPlan& plan) {
@@ -156,7 +162,7 @@ void GroupContext::begin_shadow(const LaunchPlan& plan) {
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
     ended = index;
     waiting = spinning = stuck_visits = 0;
-    group.barrier = {};
+    begin_barriers(plan);
     for (uint32_t i = index + 1; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
     auto* rows = reinterpret_cast<uint8_t*>(templates_[index].vgpr);

@@ -123,9 +123,13 @@ private:
     GroupPlace place_;
     uint32_t hw_id_ = 0;
     std::array<uint32_t, 3> size_{};
+    void begin_barriers(const LaunchPlan& plan);
     void begin_shadow(const LaunchPlan& plan);
-    machine::GroupShadow shadow_;              // with checkers
-    uint64_t scratch_ = 0, scratch_size_ = 0;  // guest memory: buffer instructions address it
+    machine::NamedBarriers named_;
+    machine::GroupShadow shadow_;  // with checkers
+    struct {
+        uint64_t begin = 0, size = 0;
+    } scratch_;  // guest memory: buffer instructions address it
 };
 
 class GroupContextPool {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interpreter/checks.h"
 #include "memory/access.h"
 #include "runtime/findings.h"
 
@@ -110,39 +111,74 @@ bool GroupTurns::release() {
     for (uint32_t i = 0; i < count; i++)
         if (group_.states[i] == WaveState::AtBarrier) group_.states[i] = WaveState::Runnable;
     group_.waiting = group_.stuck_visits = 0;
-    if (group_.group.shadow) pass_barrier();
+    if (group_.group.shadow) pass_barrier(false);
     return true;
 }
 
-void GroupTurns::pass_barrier() {
+// What work-groups of other clusters have done is taken for known as well: a race with them may go
+// unnoticed.
+void GroupTurns::pass_barrier(bool of_cluster) {
     machine::GroupShadow& shadow = *group_.group.shadow;
     shadow.lds.barrier();
     if (!(exec_.checks & machine::check_race)) return;
     machine::GlobalShadow& global = shadow.dispatch->global;
     const std::lock_guard lock(global.mutex());
-    global.barrier(static_cast<uint32_t>(group_.group.linear_id), group_.group.wave_count);
+    const auto group = static_cast<uint32_t>(group_.group.linear_id);
+    global.barrier(group, group_.group.wave_count);
+    for (uint32_t i = 0; of_cluster && i < group_.group.wave_count; i++)
+        global.acquire_everything(global.agent(group, i));
 }
 
-// Each wave for which the barrier has been completed since it last waited, whatever the others do.
+// Each wave for which its barrier has been completed since it last waited, whatever the others do.
 bool GroupTurns::release_complete() {
     machine::WorkGroup& group = group_.group;
-    group.complete_barrier();
+    group.drop_ended();
     const uint32_t waiting = group_.waiting;
+    bool of_cluster = false;
     for (uint32_t i = 0; i < group.wave_count; i++) {
-        const uint32_t bit = 1u << i;
-        const bool complete = group.wave_count == 1 || group.barrier.complete & bit;
-        if (group_.states[i] != WaveState::AtBarrier || !complete) continue;
-        group.barrier.complete &= ~bit;
+        if (group_.states[i] != WaveState::AtBarrier) continue;
+        const uint32_t barrier = group_.waves[i].exit.detail;
+        if (!group.pass(i, barrier)) continue;
+        of_cluster |= barrier == machine::waits_for_cluster;
         group_.states[i] = WaveState::Runnable;
         group_.waiting--;
     }
     if (group_.waiting == waiting) return false;
     group_.stuck_visits = 0;
-    if (group.shadow) pass_barrier();
+    if (group.shadow) pass_barrier(of_cluster);
     return true;
 }
 
+// At a barrier of this kind (ExitInfo::detail).
+bool GroupTurns::anyone_waits(bool (*at)(uint32_t)) const {
+    for (uint32_t i = 0; i < group_.group.wave_count; i++)
+        if (group_.states[i] == WaveState::AtBarrier && at(group_.waves[i].exit.detail))
+            return true;
+    return false;
+}
+
+bool GroupTurns::misses_barrier() const {
+    return group_.ended && group_.waiting + group_.ended == group_.group.wave_count &&
+           anyone_waits([](uint32_t barrier) { return barrier == machine::waits_for_group; });
+}
+
+void GroupTurns::end_group() {
+    if (group_.group.in_cluster.cluster) dispatch_.clusters.leave(group_.group);
+    for (uint32_t i = 0; group_.group.shadow && i < group_.group.wave_count; i++)
+        interp::check_useless_join(group_.waves[i]);
+}
+
+bool GroupTurns::all_wait() const {
+    if (!group_.waiting || group_.waiting + group_.ended != group_.group.wave_count) return false;
+    if (!anyone_waits([](uint32_t barrier) { return barrier == machine::waits_for_cluster; }))
+        return true;
+    const machine::ClusterMember& member = group_.group.in_cluster;
+    const std::lock_guard lock(member.cluster->mutex);
+    return member.cluster->deadlocked(member.rank, member.phase);
+}
+
 void GroupTurns::place_waves() {
+    if (dispatch_.plan.clusters.several()) dispatch_.clusters.enter(group_.group);
     if (group_.group.shadow) group_.group.shadow->dispatch = &dispatch_.findings->shadow();
     for (uint32_t i = 0; i < group_.group.wave_count; i++) group_.waves[i].ctx = &exec_;
 }
@@ -150,7 +186,8 @@ void GroupTurns::place_waves() {
 // The work-group behind one whose waves have all ended.
 bool GroupTurns::begin_group() {
     // Whoever has learned that waves run alone does better than taking turns.
-    if (group_.group.linear_id + 1 >= end_ || dispatch_.streams.load(std::memory_order_relaxed))
+    if (group_.group.linear_id + 1 >= end_ || dispatch_.streams.load(std::memory_order_relaxed) ||
+        group_.group.misuse || group_.group.in_cluster.cluster)
         return false;
     group_.start_next(dispatch_.plan, dispatch_.wave_start());
     place_waves();

@@ -55,10 +55,13 @@ public:
     // All waves have arrived at a barrier: they may go on. Those that have ended count as arrived.
     // With split barriers: waves whose barrier is complete.
     bool release();
-    // Every wave waits or has ended, and nobody is left to release them.
-    bool all_wait() const {
-        return group_.waiting && group_.waiting + group_.ended == group_.group.wave_count;
-    }
+    // Every wave waits or has ended, and nobody is left to release them, of the work-group or of
+    // its cluster.
+    bool all_wait() const;
+    // Waves have ended, and all others wait for them at the work-group's barrier.
+    bool misses_barrier() const;
+    // Its waves have all ended.
+    void end_group();
 
     // Of this round: whether waves have ended or come to a barrier, or used up their slice.
     bool advanced() const { return advanced_; }
@@ -72,7 +75,8 @@ private:
     void begin_row(uint32_t index);
     bool begin_group();
     void place_waves();
-    void pass_barrier();
+    void pass_barrier(bool of_cluster);
+    bool anyone_waits(bool (*at)(uint32_t detail)) const;
     bool release_complete();
     bool splits_barriers() const { return dispatch_.plan.target->traits.split_barriers; }
     bool take_slice();

@@ -134,6 +134,16 @@ void put64(uint32_t* sgpr, uint64_t value) {
     sgpr[1] = static_cast<uint32_t>(value >> 32);
 }
 
+uint32_t initial_mode(const KernelDescriptor& kernel, const KernelCode& code) {
+    // MODE[18:12] are the exception enables.
+    uint32_t mode = kernel.float_mode() | uint32_t{kernel.exceptions} << 12;
+    if (kernel.dx10_clamp) mode |= machine::mode::dx10_clamp;
+    if (kernel.ieee_mode) mode |= machine::mode::ieee;
+    if (kernel.fp16_ovfl) mode |= machine::mode::fp16_ovfl;
+    if (code.reads_trapsts) mode |= machine::mode::reads_trapsts;
+    return mode;
+}
+
 // System SGPRs, dense behind the user SGPRs; or TTMP registers, where those are the processor's
 // way.
 void place_group_ids(LaunchPlan& plan) {
@@ -145,7 +155,7 @@ void place_group_ids(LaunchPlan& plan) {
         if (id[i] && !in_ttmp) plan.group_ids.sgpr[i] = next++;
         plan.group_ids.middle[i] = plan.group_count[i] / 2;
     }
-    if (!in_ttmp) return;
+    if (!in_ttmp || plan.clusters.several()) return;
     plan.group_ids.sgpr[0] = machine::group_x;
     plan.group_ids.sgpr[1] = machine::group_yz;
     // place_wave() packs the two.
@@ -168,8 +178,11 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     const std::string& name = info.name;
     Status status = check_sizes(target, info, request);
     if (!status) return status;
+    auto clusters = ClusterShape::of(target, info, request);
+    if (!clusters) return clusters.status();
     LaunchPlan plan;
     plan.target = &target;
+    plan.clusters = *clusters;
     plan.request = request;
     plan.kernel = kernel;
     plan.entry = request.kernel_object + static_cast<uint64_t>(kernel.entry_offset);
@@ -190,7 +203,8 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.streaming = dwords >= most_cached;
     // Which thread runs what is not to change what is counted, or where a limit ends a launch.
     const bool counted = request.instruction_limit || options.hot_blocks || request.deterministic;
-    plan.any_order = dwords >= least_any_order && !request.cooperative && !counted;
+    plan.any_order =
+        dwords >= least_any_order && !request.cooperative && !counted && !plan.clusters.several();
     static std::atomic<uint64_t> last_id{0};
     plan.id = ++last_id;
     const Traits& t = target.traits;
@@ -201,7 +215,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.max_waves = static_cast<uint32_t>((items + t.wave_size - 1) / t.wave_size);
     // Where instructions are counted, a launch is to be the same every time.
     if (hints.stores_columns && dwords >= least_in_columns && !request.instruction_limit &&
-        !request.deterministic) {
+        !request.deterministic && !plan.clusters.several()) {
         constexpr uint32_t line = 64 / 4;  // dwords of a column
         const uint32_t together = line / std::min(line, request.work_group[1]);
         if (plan.group_count[1] % together == 0) plan.rows_together = together;
@@ -230,19 +244,14 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     plan.agpr_row = std::min(plan.vgpr_count, named_vgprs);
     plan.vgpr_rows = plan.vgpr_count + plan.agpr_count;
 
-    // MODE[18:12] are the exception enables.
-    plan.mode = kernel.float_mode() | uint32_t{kernel.exceptions} << 12;
-    if (kernel.dx10_clamp) plan.mode |= machine::mode::dx10_clamp;
-    if (kernel.ieee_mode) plan.mode |= machine::mode::ieee;
-    if (kernel.fp16_ovfl) plan.mode |= machine::mode::fp16_ovfl;
-    if (code.reads_trapsts) plan.mode |= machine::mode::reads_trapsts;
+    plan.mode = initial_mode(kernel, code);
     plan.code = code;
 
     for (const auto& range : kernel.user_sgprs()) {
         uint32_t* at = plan.user_sgprs + range.first;
         switch (range.kind) {
             case UserSgpr::PrivateSegmentBuffer:
-                plan.scratch_buffer_sgpr = range.first;
+                plan.scratch_sgprs.buffer = range.first;
                 break;
             case UserSgpr::DispatchPtr:
                 put64(at, request.packet_address);
@@ -257,7 +266,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
                 put64(at, request.dispatch_id);
                 break;
             case UserSgpr::FlatScratchInit:
-                plan.flat_scratch_sgpr = range.first;
+                plan.scratch_sgprs.flat = range.first;
                 break;
             case UserSgpr::PrivateSegmentSize:
                 *at = plan.scratch_lane_bytes;
@@ -315,7 +324,20 @@ static uint32_t size_in(const LaunchPlan& plan, int dimension, uint32_t id) {
         std::min<uint64_t>(full, plan.request.grid[dimension] - uint64_t{id} * full));
 }
 
+static void locate_in_cluster(const LaunchPlan& plan, uint64_t linear_id,
+                              machine::WorkGroup& group) {
+    group.id = plan.clusters.group_id(linear_id, plan.group_count);
+    uint32_t items = 1;
+    for (int i = 0; i < 3; i++) {
+        group.size[i] = size_in(plan, i, group.id[i]);
+        items *= group.size[i];
+    }
+    group.linear_id = linear_id;
+    group.wave_count = (items + plan.target->traits.wave_size - 1) / plan.target->traits.wave_size;
+}
+
 void locate_group(const LaunchPlan& plan, uint64_t linear_id, machine::WorkGroup& group) {
+    if (plan.clusters.several()) return locate_in_cluster(plan, linear_id, group);
     const uint32_t together = plan.rows_together;
     uint64_t rest = linear_id / together;
     uint32_t items = 1;
@@ -440,10 +462,10 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.size = static_cast<uint8_t>(wave_size);
     wave.set_mask(machine::exec_lo, machine::first_lanes(count));
 
-    if (plan.scratch_buffer_sgpr >= 0)
-        put_scratch_buffer(plan, wave, wave.sgpr + plan.scratch_buffer_sgpr);
-    if (plan.flat_scratch_sgpr >= 0) {
-        uint32_t* at = wave.sgpr + plan.flat_scratch_sgpr;
+    if (plan.scratch_sgprs.buffer >= 0)
+        put_scratch_buffer(plan, wave, wave.sgpr + plan.scratch_sgprs.buffer);
+    if (plan.scratch_sgprs.flat >= 0) {
+        uint32_t* at = wave.sgpr + plan.scratch_sgprs.flat;
         if (plan.target->traits.flat_scratch_base) {
             put64(at, wave.scratch_base);
         } else {  // the offset from the hidden base, which is the wave's own, and the lanes' bytes
@@ -464,6 +486,11 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     }
     // The private segment's wave offset follows: 0, as the buffer's base and FLAT_SCRATCH_INIT are
     // already the wave's own.
+}
+
+uint32_t named_barriers(const LaunchPlan& plan) {
+    if (!plan.target->traits.work_group_clusters) return 0;
+    return std::min((plan.kernel.rsrc3 >> 14 & 7) * 4, machine::NamedBarriers::most);
 }
 
 uint32_t initial_sgprs(const LaunchPlan& plan) {

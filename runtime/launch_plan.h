@@ -10,6 +10,7 @@
 #include "frontend/vgpr_msb.h"
 #include "machine/engine.h"
 #include "machine/work_group.h"
+#include "runtime/clusters.h"
 #include "runtime/device.h"
 #include "runtime/kernel_code.h"
 
@@ -50,7 +51,10 @@ struct LaunchPlan {
 
     // SGPRs that every wave starts with; the rest is put in by init_wave and place_wave.
     uint32_t user_sgprs[128] = {};
-    int scratch_buffer_sgpr = -1, flat_scratch_sgpr = -1;  // first SGPR, or -1
+    struct {
+        int buffer = -1, flat = -1;  // first SGPR, or -1
+    } scratch_sgprs;
+    ClusterShape clusters;
     machine::ExecContext::GroupIds group_ids;
     machine::NextWaves next_waves;
     uint32_t lane_layout = 0, grid_layout = 0, whole_lanes = machine::lanes;
@@ -81,6 +85,9 @@ bool advance_group(const LaunchPlan& plan, machine::WorkGroup& group);
 // puts in: SGPRs, EXEC, MODE (SEED-INIT). Memory pointers (vgpr, lds, scratch) must be set before.
 void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t index,
                machine::Wave& wave);
+
+// Named barriers of each work-group (compute_pgm_rsrc3.NAMED_BAR_CNT, in units of four).
+uint32_t named_barriers(const LaunchPlan& plan);
 
 // SGPRs from s0 on that waves start with.
 uint32_t initial_sgprs(const LaunchPlan& plan);
@@ -115,6 +122,8 @@ inline void place_wave(const LaunchPlan& plan, const machine::WorkGroup& group, 
         if (sgpr[i] >= 0) wave.sgpr[sgpr[i]] = group.id[i];
     if (sgpr[2] == machine::group_yz) [[unlikely]]
         wave.sgpr[machine::group_yz] = group.id[1] | group.id[2] << 16;
+    if (plan.clusters.several()) [[unlikely]]
+        plan.clusters.place(group, wave);
     if (plan.code.sgpr_aliases) [[unlikely]]
         name_twice(plan, wave);
     wave.hw_id |= hw_id;

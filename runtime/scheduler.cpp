@@ -664,10 +664,13 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
             visit.instructions += used;
         }
         if (failed || dispatch.stopped()) return Outcome::Stopped;
-        if (g.ended == count) return Outcome::Finished;
-        if (watches_barriers && g.ended && g.waiting && g.ended + g.waiting == count) {
-            dispatch.findings->found_missed_barrier(g);
+        if (g.ended == count) turns.end_group();
+        if (g.group.misuse) {
+            dispatch.fail([&] { return misuse_report(memory_, dispatch, g); });
+            return Outcome::Stopped;
         }
+        if (g.ended == count) return Outcome::Finished;
+        if (watches_barriers && turns.misses_barrier()) dispatch.findings->found_missed_barrier(g);
         if (turns.release()) continue;
         if (turns.all_wait()) {  // without signals that would complete the barrier
             dispatch.fail([&] { return deadlock_report(memory_, dispatch, g); });

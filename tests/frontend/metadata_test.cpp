@@ -70,6 +70,7 @@ amdhsa.kernels:
     .max_flat_workgroup_size: 256
     .reqd_workgroup_size: [4, 8, 2]
     .workgroup_size_hint: [1, 2, 3]
+    .cluster_dims: [2, 4, 1]
     .vec_type_hint: float4
     .device_enqueue_symbol: handle
     .sgpr_spill_count: 21
@@ -129,10 +130,11 @@ amdhsa.kernels:
     EXPECT_EQ(m.max_flat_workgroup_size, 256u);
     EXPECT_EQ(m.reqd_workgroup_size, (std::array<uint32_t, 3>{4, 8, 2}));
     EXPECT_EQ(m.workgroup_size_hint, (std::array<uint32_t, 3>{1, 2, 3}));
+    EXPECT_EQ(m.cluster_dims, (std::array<uint32_t, 3>{2, 4, 1}));
     EXPECT_EQ(m.vec_type_hint, "float4");
     EXPECT_EQ(m.device_enqueue_symbol, "handle");
-    EXPECT_EQ(m.sgpr_spill_count, 21u);
-    EXPECT_EQ(m.vgpr_spill_count, 22u);
+    EXPECT_EQ(m.spilled.sgprs, 21u);
+    EXPECT_EQ(m.spilled.vgprs, 22u);
     EXPECT_TRUE(m.uses_dynamic_stack);
     EXPECT_TRUE(m.uniform_work_group_size);
     EXPECT_EQ(m.kind, "init");
@@ -206,7 +208,7 @@ TEST(Metadata, Yaml) {
     EXPECT_EQ(k.private_segment_fixed_size, 32u);
     EXPECT_EQ(k.sgpr_count, 10u);
     EXPECT_EQ(k.vgpr_count, 6u);
-    EXPECT_EQ(k.sgpr_spill_count, 3u);
+    EXPECT_EQ(k.spilled.sgprs, 3u);
     EXPECT_TRUE(k.uses_dynamic_stack);
     ASSERT_EQ(k.args.size(), 6u);
     // SEED-META-26: offsets follow from size and alignment.

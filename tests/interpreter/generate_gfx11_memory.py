@@ -117,8 +117,9 @@ add('s_barrier_wait', 's_barrier_wait 0xffff', [], [], G12, lines=['exit barrier
 add('s_barrier_signal', ['s_barrier_signal -1', 's_mov_b32 s6, 1'], [('scc', [1])], [('s6', [1]), ('scc', [1])], G12)
 add('s_barrier_signal_isfirst', ['s_barrier_signal_isfirst -1', 's_cselect_b32 s6, 1, 2'], [('scc', [1])], [('s6', [2]), ('scc', [0])], G12)
 add('s_get_barrier_state', ['s_get_barrier_state s6, -1'], [('s6', [9])], [('s6', [0])], G12)
-for asm in ('s_barrier_signal -2', 's_barrier_signal -3', 's_barrier_signal 1', 's_barrier_signal_isfirst -4', 's_get_barrier_state s6, 3', 's_barrier_wait 0xfffe', 's_barrier_wait 0x1', 's_barrier_init -1', 's_barrier_join 1', 's_barrier_leave'):
+for asm in ('s_barrier_signal -2', 's_barrier_signal -3', 's_barrier_signal 1', 's_barrier_signal_isfirst -4', 's_get_barrier_state s6, 3', 's_barrier_wait 0xfffe', 's_barrier_wait 0x1', 's_barrier_init -1', 's_barrier_join 1'):
     add(asm, asm, [('s6', [9])], [('s6', [9])], G12, lines=['exit illegal'])
+add('s_barrier_leave', 's_barrier_leave', [], [], ['gfx1201'], lines=['exit illegal'])
 add('s_barrier_signal m0', 's_barrier_signal m0', [('m0', [0xffffffff])], [], G12, lines=['exit illegal'])   # M0[4:0] are a number of 0 to 31
 
 # ---------------------------------------------------------------- hardware registers

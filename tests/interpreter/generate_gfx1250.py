@@ -244,6 +244,10 @@ one('s_add_pc_i64 register', ['s_mov_b32 s6, 1', 's_add_pc_i64 s[8:9]', 's_mov_b
 one('s_get_shader_cycles_u64', ['s_get_shader_cycles_u64 s[6:7]', 's_mov_b32 s6, 1', 's_mov_b32 s7, 1'], [], [('s6', [1, 1])])
 one('waits and hints', ['s_wait_xcnt 0x0', 's_wait_asynccnt 0x0', 's_wait_tensorcnt 0x0', 's_setprio_inc_wg 100', 's_set_vgpr_msb 0', 's_set_vgpr_msb 0x500', 'global_prefetch_b8 v0, s[8:9] scope:SCOPE_SE', 'flat_prefetch_b8 v[0:1]', 's_mov_b32 s20, 1'], [('s8', [0, 0])], [('s20', [1])])
 one('s_monitor_sleep', 's_monitor_sleep 1', [], [], lines=['exit yield'])
+one('barrier 0', ['s_cmp_eq_u32 s7, s7', 's_barrier_signal 0', 's_barrier_signal_isfirst 0', 's_cselect_b32 s6, 1, 2', 's_barrier_wait 0', 's_barrier_join 0', 's_mov_b32 m0, 0x30000', 's_barrier_init m0', 's_barrier_signal m0', 's_barrier_join m0'],
+    [('s7', [5])], [('s6', [2]), ('scc', [0])])
+one('s_barrier_leave', 's_barrier_leave', [], [], lines=['exit misuse'])   # nothing is joined
+one('s_barrier_signal 17', ['s_mov_b32 m0, 17', 's_barrier_signal m0'], [], [], lines=['exit illegal'])
 one('MODE bit 25', ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 1', 's_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 25, 1)'], [], [('s6', [1])])
 one('IB_STS2', 's_getreg_b32 s6, hwreg(HW_REG_IB_STS2, 6, 4)', [('s6', [9])], [('s6', [0])])
 for row, width, n in [(row, 32 * n, n) for n in (1, 2, 4) for row in ('global_load_monitor', 'cluster_load')]:

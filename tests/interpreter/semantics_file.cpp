@@ -38,6 +38,7 @@ constexpr std::pair<const char*, ExitKind> exit_names[] = {
     {"barrier", ExitKind::Barrier},
     {"yield", ExitKind::Yield},
     {"exception", ExitKind::Exception},
+    {"misuse", ExitKind::BarrierMisuse},
 };
 
 // What a line may say besides `case`, `target` and `vary`. False: not understood.

@@ -248,6 +248,19 @@ TEST_P(ChecksTest, WhatIsSuppressedIsNoFinding) {
     std::filesystem::remove(path);
 }
 
+// Processors before gfx90a must not have memory operations under way at s_barrier.
+TEST_P(ChecksTest, AccessesUnderWayAtABarrier) {
+    use(WJ_CHECK_WAITCNT);
+    wj_kernel* k = kernel("asm", "under_way");
+    EXPECT_EQ(run(k, packed(out, 1, 256, 256)), WJ_OK) << error();
+    const bool allowed = std::string_view(GetParam().target) == "gfx90a";
+    EXPECT_EQ(run(k, packed(out, 0, 256, 256)), allowed ? WJ_OK : WJ_GUEST_FAULT) << error();
+    if (allowed) return;
+    for (const char* text : {"memory operations are under way at s_barrier", "s_barrier   //",
+                             "other", "flat_load_dword"})
+        EXPECT_NE(std::strstr(fault.report, text), nullptr) << text << "\n" << fault.report;
+}
+
 WJ_SETUPS(ChecksTest);
 
 }  // namespace

@@ -161,16 +161,19 @@ TEST_P(SplitBarriers, AWaitThatNobodyCanEndIsReported) {
 }
 
 TEST_P(SplitBarriers, OtherBarriersAreRefusedByName) {
+    const bool has_named = std::string_view(GetParam().target) == "gfx1250";
     const struct {
         const char *kernel, *says;
-    } cases[] = {{"signal_trap", "the trap handler's"},
-                 {"wait_trap", "the trap handler's"},
+        bool named = true;  // or a cluster's
+    } cases[] = {{"signal_trap", "the trap handler's", false},
+                 {"wait_trap", "the trap handler's", false},
                  {"signal_named", "named barriers"},
                  {"signal_cluster", "of clusters"},
                  {"wait_null", "barrier 0"},
                  {"join_named", "named barriers"},
                  {"leave_named", "named barriers"}};
     for (const auto& c : cases) {
+        if (c.named && has_named) continue;  // barrier_test.cpp
         const std::string text = refused(c.kernel, WJ_ILLEGAL_INSTRUCTION);
         EXPECT_NE(text.find(c.says), std::string::npos) << c.kernel << ": " << text;
     }

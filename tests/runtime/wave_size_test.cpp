@@ -92,7 +92,7 @@ TEST_F(WaveSize, WorkItemIdsGoOnInTheNextWave) {
 TEST_F(WaveSize, PrivateSegmentIsOfThirtyTwoLanes) {
     LaunchPlan p = plan({64, 1, 1}, {64, 1, 1}, 48);
     EXPECT_EQ(p.scratch_lane_bytes, 48u);
-    p.scratch_buffer_sgpr = 0;
+    p.scratch_sgprs.buffer = 0;
     const machine::Wave w = wave(p, 0);
     EXPECT_EQ(w.sgpr[0], 0x10000u);
     EXPECT_EQ(w.sgpr[1], 0x80000000u);

@@ -42,6 +42,29 @@
 
 // s[0:1] = kernarg, s2 = work-group id x, v0 = work-item id x (masked for packed ids).
 
+// void under_way(u32* out, u32 waits): a load and a store of each work-item, and unless it waits for both they are under way at the barrier.
+BEGIN under_way
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_lshlrev_b32_e32 v0, 2, v0
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v4, 7
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v2, s4
+  v_mov_b32_e32 v3, s5
+  v_add_co_u32_e32 v2, vcc, v2, v0
+  v_addc_co_u32_e32 v3, vcc, v3, v1, vcc
+  flat_load_dword v5, v[2:3]
+  flat_store_dword v[2:3], v4
+  s_cmp_eq_u32 s6, 0
+  s_cbranch_scc1 1f
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+1:
+  s_barrier
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+END under_way
+DESCRIPTOR under_way
+
 // void leftovers(u32* out, u32 never): stores the sum of a VGPR, of the upper half of another and of an SGPR
 // that nobody has written to out[work-item], then fills these registers for those who come later.
 BEGIN leftovers
