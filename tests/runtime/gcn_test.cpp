@@ -4,10 +4,8 @@
 namespace wj::test {
 namespace {
 
-class Gcn : public Gpu {
-protected:
-    bool has_flat() const { return std::string(GetParam().target) != "gfx600"; }
-};
+class Gcn : public Gpu {};
+class GcnFlat : public Gpu {};  // gfx6 has no flat accesses
 
 // Through the private segment buffer; gfx6 has no FLAT_SCRATCH to set up.
 TEST_P(Gcn, PrivateArrays) {
@@ -28,8 +26,7 @@ TEST_P(Gcn, PrivateArrays) {
 
 // A flat access of the private aperture reaches what the private segment buffer does, one of the
 // shared aperture the LDS, and the queue tells the apertures, which differ.
-TEST_P(Gcn, GenericPointersLeadToThreePlaces) {
-    if (!has_flat()) GTEST_SKIP() << "gfx6 has no flat accesses";
+TEST_P(GcnFlat, GenericPointersLeadToThreePlaces) {
     wj_kernel* k = kernel("generic", "generic_pointers");
     ASSERT_NE(k, nullptr);
     const uint64_t out = buffer(256 * 4);
@@ -45,8 +42,7 @@ TEST_P(Gcn, GenericPointersLeadToThreePlaces) {
     }
 }
 
-TEST_P(Gcn, CheckersLetFlatAccessesReachTheLds) {
-    if (!has_flat()) GTEST_SKIP() << "gfx6 has no flat accesses";
+TEST_P(GcnFlat, CheckersLetFlatAccessesReachTheLds) {
     wj_context_options o = WJ_INIT(wj_context_options);
     o.target = GetParam().target;
     o.engine = GetParam().engine;
@@ -61,14 +57,12 @@ TEST_P(Gcn, CheckersLetFlatAccessesReachTheLds) {
     const uint64_t out = buffer(64 * 4);
     wj_argument arguments[] = {WJ_POINTER(out)};
     ASSERT_EQ(run(k, launch(arguments, {64, 1, 1}, {64, 1, 1})), WJ_OK) << error();
-    for (uint32_t i = 0; i < 64; ++i)
-        ASSERT_EQ(host<uint32_t>(out)[i], (63 - i) * (63 - i)) << i;
+    for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(host<uint32_t>(out)[i], (63 - i) * (63 - i)) << i;
 }
 
 // Word 0 and the wave's offset go to FLAT_SCRATCH_HI in units of 256 bytes, word 1, the bytes of a
 // work-item, to FLAT_SCRATCH_LO.
-TEST_P(Gcn, FlatScratchInit) {
-    if (!has_flat()) GTEST_SKIP() << "gfx6 has no flat accesses";
+TEST_P(GcnFlat, FlatScratchInit) {
     wj_kernel* k = kernel("gcn", "flat_scratch_init");
     ASSERT_NE(k, nullptr);
     constexpr uint32_t groups = 32;
@@ -81,18 +75,19 @@ TEST_P(Gcn, FlatScratchInit) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Gcn,
-                         testing::Values(Setup{"gfx600", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
-                                         Setup{"gfx600", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
-                                         Setup{"gfx600", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
-                                         Setup{"gfx700", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY},
-                                         Setup{"gfx700", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},
-                                         Setup{"gfx700", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},
-                                         Setup{"gfx803", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
-                                         Setup{"gfx803", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
-                                         Setup{"gfx803", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
-                                         Setup{"gfx803", WJ_ENGINE_AUTO, WJ_MEMORY_IDENTITY}),
-                         setup_name);
+constexpr Setup gfx6[] = {{"gfx600", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
+                          {"gfx600", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
+                          {"gfx600", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED}};
+constexpr Setup gfx7_gfx8[] = {{"gfx700", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY},
+                               {"gfx700", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},
+                               {"gfx700", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},
+                               {"gfx803", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
+                               {"gfx803", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
+                               {"gfx803", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
+                               {"gfx803", WJ_ENGINE_AUTO, WJ_MEMORY_IDENTITY}};
+INSTANTIATE_TEST_SUITE_P(Gfx6, Gcn, testing::ValuesIn(gfx6), setup_name);
+INSTANTIATE_TEST_SUITE_P(Gfx7, Gcn, testing::ValuesIn(gfx7_gfx8), setup_name);
+INSTANTIATE_TEST_SUITE_P(All, GcnFlat, testing::ValuesIn(gfx7_gfx8), setup_name);
 
 }  // namespace
 }  // namespace wj::test
