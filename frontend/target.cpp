@@ -193,7 +193,7 @@ constexpr Traits rdna4() {
     return t;
 }
 
-// pairs: DPP of 64 bits.
+// pairs: DPP of 64 bits, as gfx1251 has it.
 constexpr Traits gfx125(bool pairs) {
     Traits t = rdna4();
     t.dpp_pairs = t.wide_dpp = pairs;
@@ -209,6 +209,7 @@ constexpr Traits gfx125(bool pairs) {
     t.flat_scratch_has_lane = true;
     t.wide_buffers = true;
     t.has_vgpr_msb = true;
+    t.setreg_sets_vgpr_msb = !pairs;
     t.aligned_vgpr_tuples = true;
     t.wide_literals = true;
     t.flat_saddr = true;

@@ -145,6 +145,9 @@ struct Traits {
     bool work_group_clusters = false;
     bool wide_buffers = false;  // gfx12.5: a V# has a base of 57 and NUM_RECORDS of 45 bits
     bool has_vgpr_msb = false;  // gfx12.5: MODE[19:12] are the high bits of VGPRs' numbers
+    // gfx1250: s_setreg_imm32_b32 of any field of MODE sets them from bits 19:12 of the constant,
+    // too (LLVM, FeatureSetregVGPRMSBFixup).
+    bool setreg_sets_vgpr_msb = false;
     // Kernels with preloaded arguments begin with 256 bytes for firmware that does not preload
     // (LLVM, needsKernArgPreloadProlog).
     bool preload_prologue = true;

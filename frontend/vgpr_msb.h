@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "frontend/inst.h"
+#include "frontend/target.h"
 
 namespace wj {
 
@@ -14,17 +15,23 @@ inline constexpr uint32_t named_vgprs = 256;  // that operands name by themselve
 // Adds the bits to the numbers of the vector registers of `inst`.
 void add_vgpr_msb(Inst& inst, uint8_t msb);
 
-// The byte behind `inst`.
-inline uint8_t next_vgpr_msb(const Inst& inst, uint8_t msb) {
-    return inst.op == Opcode::s_set_vgpr_msb ? static_cast<uint8_t>(inst.src[0].value) : msb;
-}
-
 // MODE has the destination's bits lowest.
 constexpr uint32_t mode_of_vgpr_msb(uint8_t msb) {
     return (uint32_t{msb} << 2 | uint32_t{msb} >> 6) & 0xff;
 }
 constexpr uint8_t vgpr_msb_of_mode(uint32_t field) {
     return static_cast<uint8_t>((field & 0xff) >> 2 | (field & 3) << 6);
+}
+inline constexpr uint32_t mode_vgpr_msb_shift = 12;
+
+// The byte behind `inst`, as far as its words tell: a register's value in MODE is the handler's.
+inline uint8_t next_vgpr_msb(const Inst& inst, uint8_t msb, const Traits& traits) {
+    constexpr uint32_t hwreg_mode = 1;
+    if (inst.op == Opcode::s_set_vgpr_msb) return static_cast<uint8_t>(inst.src[0].value);
+    if (traits.setreg_sets_vgpr_msb && inst.op == Opcode::s_setreg_imm32_b32 &&
+        (inst.src[0].value & 63) == hwreg_mode)
+        return vgpr_msb_of_mode(static_cast<uint32_t>(inst.src[1].value) >> mode_vgpr_msb_shift);
+    return msb;
 }
 
 }  // namespace wj

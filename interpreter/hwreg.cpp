@@ -22,7 +22,7 @@ uint32_t hidden_mode(const Wave& w) {
 
 uint32_t read_mode(const Wave& w) {
     const uint32_t msb = traits(w).has_vgpr_msb ? mode_of_vgpr_msb(w.vgpr_msb) : 0;
-    return (w.mode & ~hidden_mode(w)) | msb << mode::vgpr_msb_shift;
+    return (w.mode & ~hidden_mode(w)) | msb << mode_vgpr_msb_shift;
 }
 
 // SCC, EXECZ and VCCZ are kept elsewhere.
@@ -120,8 +120,8 @@ bool refuse(Wave&, uint32_t) {
 }
 bool write_mode(Wave& w, uint32_t value) {
     if (traits(w).has_vgpr_msb) {
-        w.vgpr_msb = vgpr_msb_of_mode(value >> mode::vgpr_msb_shift);
-        value &= ~(0xffu << mode::vgpr_msb_shift);
+        w.vgpr_msb = vgpr_msb_of_mode(value >> mode_vgpr_msb_shift);
+        value &= ~(0xffu << mode_vgpr_msb_shift);
     }
     const uint32_t hidden = hidden_mode(w);
     w.mode = (value & ~hidden) | (w.mode & hidden);

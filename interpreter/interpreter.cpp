@@ -195,7 +195,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             break;
         }
         add_vgpr_msb(step.inst, vgpr_msb);
-        vgpr_msb = next_vgpr_msb(step.inst, vgpr_msb);
+        vgpr_msb = next_vgpr_msb(step.inst, vgpr_msb, target.traits);
         if (options.yields_to_slow && is_matrix(encoding_info(step.inst.op).packed)) {
             fail(ExitKind::Yield, slow_instruction);
             break;

@@ -68,7 +68,12 @@ void set_mode_field(Wave& w, const Inst& in) {
 // Its high byte is what the low one was before (LLVM, AMDGPULowerVGPREncoding), which nothing
 // reads.
 void set_vgpr_msb(Wave& w, const Inst& in) {
-    w.vgpr_msb = next_vgpr_msb(in, w.vgpr_msb);
+    w.vgpr_msb = next_vgpr_msb(in, w.vgpr_msb, traits(w));
+}
+
+void setreg_constant(Wave& w, const Inst& in) {
+    setreg(w, in.src[0], static_cast<uint32_t>(in.src[1].value));
+    w.vgpr_msb = next_vgpr_msb(in, w.vgpr_msb, traits(w));
 }
 
 // ---- s_cbranch_*_fork and s_cbranch_join
@@ -223,7 +228,7 @@ constexpr HandlerEntry table[] = {
 
     {Opcode::s_getreg_b32, getreg},
     {Opcode::s_setreg_b32, [](Wave& w, const Inst& in) { setreg(w, in.src[1], read_s32(w, in.src[0])); }},
-    {Opcode::s_setreg_imm32_b32, [](Wave& w, const Inst& in) { setreg(w, in.src[0], static_cast<uint32_t>(in.src[1].value)); }},
+    {Opcode::s_setreg_imm32_b32, setreg_constant},
 
     {Opcode::s_set_gpr_idx_on, idx_on},
     {Opcode::s_set_gpr_idx_off, [](Wave& w, const Inst&) { w.mode &= ~machine::mode::gpr_idx_en; }},

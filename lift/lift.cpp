@@ -563,7 +563,7 @@ public:
         const Effects& e = effects(inst.op);
         add_vgpr_msb(inst, now_);
         if (inst.op == Opcode::s_set_vgpr_msb) {
-            now_ = next_vgpr_msb(inst, now_);
+            now_ = next_vgpr_msb(inst, now_, l.options.target->traits);
             setter_ = inst;
         } else if (leaves_block(e) || e.reads_mode || e.writes_mode || e.opaque) {
             tell_wave(l);

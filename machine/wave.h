@@ -301,7 +301,6 @@ inline constexpr uint32_t dx10_clamp = 1u << 8, ieee = 1u << 9, lod_clamped = 1u
                           debug = 1u << 11, fp16_ovfl = 1u << 23, pops_packer0 = 1u << 24,
                           gpr_idx_en = 1u << 27, vskip = 1u << 28;
 inline constexpr uint32_t excp_en_shift = 12, excp_en = exception::all << excp_en_shift;
-inline constexpr uint32_t vgpr_msb_shift = 12;  // Traits::has_vgpr_msb
 // Not the hardware's, which has nothing there, and hidden from the wave: its code reads TRAPSTS.
 inline constexpr uint32_t reads_trapsts = 1u << 22;
 // With any of these somebody learns of exceptions.

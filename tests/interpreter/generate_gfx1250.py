@@ -542,7 +542,12 @@ for banks in ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 2, 3, 0), (3, 3, 2, 
         if EXEC10 >> l & 1: two.put(4 * l + 256, 4, other[l])
     above('ds_store_2addr_b32', 'ds_store_2addr_b32 v0, v1, v2 offset1:64', m, [('lds', memory.dwords()), (v(p, 0), places), (v(q, 1), data), (v(r, 2), other)], [('lds', two.dwords())])
     above('MODE', ['s_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE, 12, 8)'], m, [], [('s6', [d | p << 2 | q << 4 | r << 6])])
-    one('MODE msb %x' % m, ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), 0x%x' % (d | p << 2 | q << 4 | r << 6), 'v_mad_u32 v10, v0, v1, v2'], [(v(p, 0), whole[0]), (v(q, 1), whole[1]), (v(r, 2), whole[2])],
+    # gfx1250 takes them from bits 19:12 of the constant whatever the field is (LLVM, FeatureSetregVGPRMSBFixup).
+    of_mode = d | p << 2 | q << 4 | r << 6
+    for field, constant in (('12, 8', of_mode | of_mode << 12), ('25, 1', 1 | of_mode << 12), ('4, 4', 0xf | of_mode << 12)):
+        one('MODE %s msb %x' % (field, m), ['s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, %s), 0x%x' % (field, constant), 'v_mad_u32 v10, v0, v1, v2'], [(v(p, 0), whole[0]), (v(q, 1), whole[1]), (v(r, 2), whole[2])],
+            [(v(d, 10), [a * b + c & M32 for a, b, c in zip(*whole)])], lines=['allocate v 1024'])
+    one('s_setreg_b32 MODE msb %x' % m, ['s_setreg_b32 hwreg(HW_REG_WAVE_MODE, 12, 8), s6', 'v_mad_u32 v10, v0, v1, v2'], [('s6', [of_mode]), (v(p, 0), whole[0]), (v(q, 1), whole[1]), (v(r, 2), whole[2])],
         [(v(d, 10), [a * b + c & M32 for a, b, c in zip(*whole)])], lines=['allocate v 1024'])
     # There and back: what lies behind has its own numbers again.
     above('two bytes', ['v_mov_b32_e32 v10, v0', 's_set_vgpr_msb 0x%x' % (m << 8), 'v_mov_b32_e32 v11, v0', 's_set_vgpr_msb 0x%x' % m, 'v_mov_b32_e32 v12, v0'], m, [(v(p, 0), whole[0]), ('v0', whole[1] if p else whole[0])],
