@@ -76,8 +76,19 @@ def c_operation(language, op, test):
     sys.exit(f"{test.name}: unknown operation {op}")
 
 
+def is_gfx10(target):
+    return target.startswith("gfx10")
+
+
+def all_done(target):
+    """The wait for all earlier accesses; stores have a counter of their own on gfx10."""
+    return ["s_waitcnt vmcnt(0) lgkmcnt(0)"] + (["s_waitcnt_vscnt null, 0x0"] if is_gfx10(target) else [])
+
+
 def release(target, scope):
     """What stands before a release: written back caches, then the wait for all earlier accesses."""
+    if is_gfx10(target):  # the two compute units that a work-group's waves are on have caches each
+        return [] if scope == "wave" else all_done(target)
     if scope in ("wave", "group"):  # vector accesses of a work-group are in order: its waves share a compute unit
         return [] if scope == "wave" else ["s_waitcnt lgkmcnt(0)"]
     back = []
@@ -90,6 +101,9 @@ def release(target, scope):
 
 def acquire(target, scope):
     """What stands after an acquire: the wait for the access, then emptied caches."""
+    if is_gfx10(target):
+        level1 = ["buffer_gl1_inv"] if scope in ("agent", "system") else []
+        return [] if scope == "wave" else all_done(target) + level1 + ["buffer_gl0_inv"]
     if scope in ("wave", "group"):
         return [] if scope == "wave" else ["s_waitcnt lgkmcnt(0)"]
     if target == "gfx942":
@@ -128,7 +142,9 @@ def asm_operation(target, op, test):
             after = ["s_waitcnt lgkmcnt(0)", "s_dcache_inv"]
         if order != "seq_cst":
             before = []
-        if not gfx942:
+        if is_gfx10(target):
+            bits = {"wave": "", "group": "glc"}.get(scope, "glc dlc")
+        elif not gfx942:
             bits = "glc" if scope in ("agent", "system") else ""
         text = load
     else:
@@ -142,7 +158,7 @@ def asm_operation(target, op, test):
 
 
 def asm_thread(target, thread, test):
-    lines = [line for op in thread for line in asm_operation(target, op, test)] + ["s_waitcnt vmcnt(0) lgkmcnt(0)"]
+    lines = [line for op in thread for line in asm_operation(target, op, test)] + all_done(target)
     words = [words_of(op) for op in thread]
     outputs = sorted({w[1] for w in words if w[0] in "RU"})
     scalar = {w[2] for w in words if w[0] == "R" and test.access == "scalar"}
@@ -262,8 +278,9 @@ def main():
         source = output / f"{language}.{'hip' if language == 'hip' else 'cl'}"
         source.write_text(MEET[language] + "".join(kernel(language, target, test) for test in tests
                                                    if test.only in (None, language)))
-        architecture = f"--offload-arch={target}" if language == "hip" else f"-mcpu={target}"
-        subprocess.run([clang, *FLAGS[language], architecture, "-w", "-O3", "-nogpulib", "-mcode-object-version=5",
+        architecture = [f"--offload-arch={target}" if language == "hip" else f"-mcpu={target}"]
+        architecture += ["-mwavefrontsize64"] if is_gfx10(target) else []
+        subprocess.run([clang, *FLAGS[language], *architecture, "-w", "-O3", "-nogpulib", "-mcode-object-version=5",
                         "-c", source, "-o", output / f"{language}.o"], check=True)
         if language == "hip":
             (output / "hip.hsaco").write_bytes((output / "hip.o").read_bytes())
