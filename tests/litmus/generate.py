@@ -112,6 +112,26 @@ def acquire(target, scope):
     return ["s_waitcnt vmcnt(0) lgkmcnt(0)", *level2, "buffer_wbinvl1_vol"]
 
 
+def lower_2016(kind, order, scope, lds):
+    """What stands before and after an operation, and its bits, by the tables that AMD published for gfx7 and gfx8 in 2016."""
+    wait, empty = ["s_waitcnt vmcnt(0) lgkmcnt(0)"], ["buffer_wbinvl1_vol"]
+    acquires, releases = order in ("acquire", "acq_rel", "seq_cst"), order in ("release", "acq_rel", "seq_cst")
+    if kind == "R":
+        releases = False
+    if kind == "W":
+        acquires = False
+    bits = "glc" if kind == "U" or (kind == "R" and scope in ("agent", "system")) else ""
+    if scope == "wave" or order == "relaxed":
+        return [], bits, []
+    if kind != "F" and lds:
+        return wait, bits, empty if acquires else []
+    if scope == "group":
+        return [], bits, []
+    if kind == "F":
+        return wait, bits, empty if acquires else []
+    return wait if releases else [], bits, wait + empty if acquires else wait if kind == "W" else []
+
+
 # access -> (store, load, exchange), with $size and $wide of the width, {} for address and value, $bits of the scope.
 INSTRUCTIONS = {
     "global": ("global_store_$size %[{0}], %[{1}], off $bits", "global_load_$size %[{0}], %[{1}], off $bits",
@@ -129,18 +149,20 @@ def asm_operation(target, op, test):
     wide = test.width == 64
     before = release(target, scope) if order in ("release", "acq_rel", "seq_cst") else []
     after = acquire(target, scope) if order in ("acquire", "acq_rel", "seq_cst") else []
+    if target == "gfx803":
+        before, bits_2016, after = lower_2016(word[0], order, scope, test.access == "lds")
     gfx942 = target == "gfx942"
     bits = {"wave": "", "group": "sc0", "agent": "sc1", "system": "sc0 sc1"}[scope] if gfx942 else ""
     if word[0] == "F":
         return before + after
     store, load, exchange = INSTRUCTIONS[test.access]
     if word[0] == "W":
-        text, after = store, []
+        text, after = store, after if target == "gfx803" else []
     elif word[0] == "R":
         # A scalar cache is emptied by an instruction of its own.
         if test.access == "scalar" and after:
             after = ["s_waitcnt lgkmcnt(0)", "s_dcache_inv"]
-        if order != "seq_cst":
+        if order != "seq_cst" and target != "gfx803":
             before = []
         if is_gfx10(target):
             bits = {"wave": "", "group": "glc"}.get(scope, "glc dlc")
@@ -150,6 +172,10 @@ def asm_operation(target, op, test):
     else:
         bits = ("sc0" + (" sc1" if scope == "system" else "")) if gfx942 else "glc"
         text = exchange
+    if target == "gfx803":  # global memory is accessed by flat instructions; M0 bounds the LDS
+        bits = bits_2016
+        text = text.replace("global_", "flat_").replace(", off", "")
+        before = (["s_mov_b32 m0, -1"] if test.access == "lds" else []) + before
     for key, value in {"size": "dwordx2" if wide else "dword", "wide": "_x2" if wide else "", "bits": bits,
                        "b": "b64" if wide else "b32"}.items():
         text = text.replace("$" + key, value)
