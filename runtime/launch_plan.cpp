@@ -488,11 +488,6 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     // already the wave's own.
 }
 
-uint32_t named_barriers(const LaunchPlan& plan) {
-    if (!plan.target->traits.work_group_clusters) return 0;
-    return std::min((plan.kernel.rsrc3 >> 14 & 7) * 4, machine::NamedBarriers::most);
-}
-
 uint32_t initial_sgprs(const LaunchPlan& plan) {
     const Traits& t = plan.target->traits;
     uint32_t count = std::min(plan.kernel.user_sgpr_count, 96u);

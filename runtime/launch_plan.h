@@ -1,6 +1,7 @@
 // A validated dispatch: everything that is the same for all its work-groups, worked out once.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -87,7 +88,10 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
                machine::Wave& wave);
 
 // Named barriers of each work-group (compute_pgm_rsrc3.NAMED_BAR_CNT, in units of four).
-uint32_t named_barriers(const LaunchPlan& plan);
+inline uint32_t named_barriers(const LaunchPlan& plan) {
+    if (!plan.target->traits.work_group_clusters) return 0;
+    return std::min((plan.kernel.rsrc3 >> 14 & 7) * 4, machine::NamedBarriers::most);
+}
 
 // SGPRs from s0 on that waves start with.
 uint32_t initial_sgprs(const LaunchPlan& plan);

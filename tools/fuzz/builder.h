@@ -19,6 +19,19 @@ constexpr uint32_t inline_constant(uint32_t n) {  // 0..64
 }
 }  // namespace code
 
+// A way to move data between registers and global memory: processors have one or another.
+struct GlobalAccess {
+    Opcode global, flat, buffer;
+};
+inline constexpr GlobalAccess load_byte{Opcode::global_load_ubyte, Opcode::flat_load_ubyte,
+                                        Opcode::buffer_load_ubyte},
+    load_dword{Opcode::global_load_dword, Opcode::flat_load_dword, Opcode::buffer_load_dword},
+    load_dwordx2{Opcode::global_load_dwordx2, Opcode::flat_load_dwordx2,
+                 Opcode::buffer_load_dwordx2},
+    store_dword{Opcode::global_store_dword, Opcode::flat_store_dword, Opcode::buffer_store_dword},
+    store_dwordx2{Opcode::global_store_dwordx2, Opcode::flat_store_dwordx2,
+                  Opcode::buffer_store_dwordx2};
+
 struct Builder {
     const Generator& generator;
     Rng& rng;
@@ -63,13 +76,8 @@ struct Builder {
     void vop1(Opcode op, uint32_t dst, uint32_t src) {
         raw({0x7e000000 | dst << 17 | of(op) << 9 | src});
     }
-    void vop2(Opcode op, uint32_t dst, uint32_t src, uint32_t vsrc, uint32_t literal = 0) {
-        const uint32_t w = of(op) << 25 | dst << 17 | vsrc << 9 | src;
-        if (src == code::literal)
-            raw({w, literal});
-        else
-            raw({w});
-    }
+    // Where a sum without a carry is missing, VCC is written.
+    void vop2(Opcode op, uint32_t dst, uint32_t src, uint32_t vsrc, uint32_t literal = 0);
     void vopc(Opcode op, uint32_t src, uint32_t vsrc, uint32_t literal = 0) {
         const uint32_t w = 0x7c000000 | of(op) << 17 | vsrc << 9 | src;
         if (src == code::literal)
@@ -79,20 +87,39 @@ struct Builder {
     }
     // VOPC row in VOP3 encoding, into a lane mask.
     void vopc_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b) {
-        raw(vop3(of(op)).set(Field::vdst, dst).set(Field::src0, a).set(Field::src1, b));
+        raw(vop3_of(of(op)).set(Field::vdst, dst).set(Field::src0, a).set(Field::src1, b));
     }
     // VOP2 row in VOP3 encoding, with a lane mask (v_cndmask).
     void vop2_e64(Opcode op, uint32_t dst, uint32_t a, uint32_t b, uint32_t lanes) {
-        raw(vop3(0x100 + of(op))
+        raw(vop3_of(0x100 + of(op))
                 .set(Field::vdst, dst)
                 .set(Field::src0, a)
                 .set(Field::src1, b)
                 .set(Field::src2, lanes));
     }
 
+    // Not on targets that have the instruction in another format, or not at all.
+    void vop3(Opcode op, uint32_t dst, uint32_t a, uint32_t b, uint32_t c = 0);
+    // The same with a carry, in VCC.
+    void vop3_carry(Opcode op, uint32_t dst, uint32_t a, uint32_t b, uint32_t c = 0);
+    // Pairs of VGPRs.
+    void shift_pair(uint32_t dst, uint32_t shift, uint32_t pair);
+    void load_scalars(Opcode op, uint32_t dst, uint32_t base, uint32_t offset);
+    void ds(Opcode op, uint32_t address, uint32_t data, uint32_t offset);
+    // By the address in a pair of VGPRs; or where there is no such way, as the next one.
+    void at_address(const GlobalAccess& access, uint32_t pair, uint32_t offset_register,
+                    uint32_t data, uint32_t offset = 0);
+    // So many bytes behind s_global as a VGPR says.
+    void at_offset(const GlobalAccess& access, uint32_t offset_register, uint32_t data,
+                   uint32_t offset = 0);
+
 private:
+    Encoding encoding(Opcode op) const {
+        return {generator.target().family, generator.format(op), of(op)};
+    }
+    void global(Opcode op, uint32_t address, uint32_t scalars, uint32_t data, uint32_t offset);
     void add(std::span<const uint32_t> words, int branch_to);
-    Encoding vop3(uint32_t opcode) const {
+    Encoding vop3_of(uint32_t opcode) const {
         return {generator.target().family, Format::VOP3, opcode};
     }
     uint32_t of(Opcode op) const { return generator.code(op); }

@@ -201,7 +201,7 @@ bool writes_exec(const Inst& inst) {
 }  // namespace
 
 Generator::Generator(const Target& target, const std::vector<std::string>& names)
-    : target_(target), codes_(opcode_count, absent) {
+    : target_(target), codes_(opcode_count) {
     auto wanted = [&](Opcode op) {
         return names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& n) {
                    return op_info(op).name.find(n) != std::string_view::npos;
@@ -215,7 +215,7 @@ Generator::Generator(const Target& target, const std::vector<std::string>& names
             const Opcode op = slots[format_base(format) + code];
             if (op == Opcode::invalid) continue;
             const Format own = op_info(op).format;
-            if (own == format) codes_[static_cast<size_t>(op)] = code;
+            if (own == format || !has(op)) codes_[static_cast<size_t>(op)] = {code, format};
             if (excluded(op, own)) continue;
             const Row row{op, format, code};
             const Pool pool = pool_of(op, format);

@@ -31,8 +31,10 @@ public:
     // One random instruction; its words are those of inst.words. With keep_exec it does not write
     // EXEC.
     Inst instruction(Rng& rng, Pool pool, bool keep_exec) const;
-    // The code of an instruction in its own format, as the encoders of control flow need it.
-    uint32_t code(Opcode op) const { return codes_[static_cast<size_t>(op)]; }
+    // The code of an instruction, in its own format if the target has it there: as the encoders of
+    // control flow and addresses need it.
+    uint32_t code(Opcode op) const { return codes_[static_cast<size_t>(op)].code; }
+    Format format(Opcode op) const { return codes_[static_cast<size_t>(op)].format; }
     bool has(Opcode op) const { return code(op) != absent; }
     bool empty() const { return rows_[static_cast<size_t>(Pool::Alu)].empty(); }
     const Target& target() const { return target_; }
@@ -52,7 +54,11 @@ private:
 
     const Target& target_;
     std::array<std::vector<Row>, static_cast<size_t>(Pool::count_)> rows_;
-    std::vector<uint32_t> codes_;
+    struct Code {
+        uint32_t code = absent;
+        Format format = Format::SOPP;
+    };
+    std::vector<Code> codes_;
 };
 
 }  // namespace wj::fuzz

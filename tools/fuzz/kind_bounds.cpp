@@ -32,16 +32,17 @@ void bounds(Builder& b, uint64_t) {
     if (in_arm || by_counter) b.vop2(Opcode::v_lshlrev_b32, offset, bits, index);
     for (uint32_t n = 1 + b.random(2); n; --n) {
         const uint32_t v = data + b.random(2) * 2;
-        if (b.random(4)) {  // global_load_dword, ubyte
-            b.raw({b.random(4) ? 0xdc508000 : 0xdc408000, offset | s_global << 16 | v << 24});
+        if (b.random(4)) {
+            b.at_offset(b.random(4) ? load_dword : load_byte, offset, v);
         } else {
             b.sopk(Opcode::s_movk_i32, s_temp + 1, b.random(256));
             b.vop2(Opcode::v_add_u32, v, s_temp + 1, v);
         }
-        if (b.random(2)) {  // s_load_dword, dwordx2
+        if (b.random(2)) {
             b.sop2(Opcode::s_lshl_b32, s_offset, counter, bits);
             const bool two = b.random(3) == 0;
-            b.raw({(two ? 0xc0040000u : 0xc0000000u) | s_temp << 6 | s_global >> 1, s_offset});
+            b.load_scalars(two ? Opcode::s_load_dwordx2 : Opcode::s_load_dword, s_temp, s_global,
+                           s_offset);
             b.vop2(b.random(2) ? Opcode::v_xor_b32 : Opcode::v_mul_u32_u24, v,
                    two && b.random(2) ? s_temp + 1 : s_temp, v);
             if (b.random(8) == 0) b.vop1(Opcode::v_mov_b32, data + 4, s_temp);

@@ -23,33 +23,30 @@ void lines(Builder& b, uint64_t) {
                          : b.random(3)    ? v_index
                                           : v_lane));
     if (b.random(3) == 0) {  // two dimensions: x + y * size
-        b.raw({0xd1c80000 | high, (code::vgpr + v_index) | code::inline_constant(10) << 9 |
-                                      code::inline_constant(10) << 18});  // v_bfe_u32
+        b.vop3(Opcode::v_bfe_u32, high, code::vgpr + v_index, code::inline_constant(10),
+               code::inline_constant(10));
         b.vop2(Opcode::v_and_b32, index, code::literal, index, 0x3ff);
         if (b.random(3) == 0) std::swap(index, high);
         switch (b.random(5)) {
             case 4:
                 b.vop1(Opcode::v_mov_b32, index, code::vgpr + high);
                 break;
-            case 0:  // v_mad_u64_u32: the upper half is set below
-                b.raw({0xd1e80000 | pair | code::vcc << 8, (code::vgpr + high) |
-                                                               source_register() << 9 |
-                                                               (code::vgpr + (index & ~1u)) << 18});
+            case 0:  // the upper half is set below
+                b.vop3_carry(Opcode::v_mad_u64_u32, pair, code::vgpr + high, source_register(),
+                             code::vgpr + (index & ~1u));
                 b.vop1(Opcode::v_mov_b32, index, code::vgpr + pair);
                 break;
-            case 1:  // v_mul_lo_u32
-                b.raw({0xd2850000 | high, (code::vgpr + high) | source_register() << 9});
+            case 1:
+                b.vop3(Opcode::v_mul_lo_u32, high, code::vgpr + high, source_register());
                 b.vop2(Opcode::v_add_u32, index, code::vgpr + high, index);
                 break;
-            case 2:  // v_lshl_or_b32
-                b.raw({0xd2000000 | index, (code::vgpr + high) |
-                                               code::inline_constant(3 + b.random(4)) << 9 |
-                                               (code::vgpr + index) << 18});
+            case 2:
+                b.vop3(Opcode::v_lshl_or_b32, index, code::vgpr + high,
+                       code::inline_constant(3 + b.random(4)), code::vgpr + index);
                 break;
-            default:  // v_mad_u32_u24
-                b.raw({0xd1c30000 | index, (code::vgpr + high) |
-                                               code::inline_constant(b.random(65)) << 9 |
-                                               (code::vgpr + index) << 18});
+            default:
+                b.vop3(Opcode::v_mad_u32_u24, index, code::vgpr + high,
+                       code::inline_constant(b.random(65)), code::vgpr + index);
         }
         if (index > high) {
             b.vop1(Opcode::v_mov_b32, high, code::vgpr + index);
@@ -86,7 +83,8 @@ void lines(Builder& b, uint64_t) {
             break;
         default:
             b.vop2(Opcode::v_add_co_u32, index, source(), index, constant);
-            b.raw({0xd11c0000 | high | code::vcc << 8, 0x01a90080});  // v_addc_co_u32 0, 0, vcc
+            b.vop3_carry(Opcode::v_addc_co_u32, high, code::inline_constant(0),
+                         code::inline_constant(0), code::vcc);
     }
     static constexpr Opcode compares[] = {
         Opcode::v_cmp_gt_u32, Opcode::v_cmp_ge_u32, Opcode::v_cmp_lt_u32, Opcode::v_cmp_le_u32,
@@ -111,8 +109,7 @@ void lines(Builder& b, uint64_t) {
         b.vop1(Opcode::v_mov_b32, number + 1, code::inline_constant(0));
         if (b.random(4) == 0)
             b.vop2(Opcode::v_ashrrev_i32, number + 1, code::inline_constant(31), number);
-        b.raw({0xd28f0000 | other,  // v_lshlrev_b64
-               code::inline_constant(b.random(4)) | (code::vgpr + number) << 9});
+        b.shift_pair(other, code::inline_constant(b.random(4)), number);
         b.vop1(Opcode::v_mov_b32, number, s_global + 1);
         b.vop2(Opcode::v_add_co_u32, other, b.random(2) ? s_global : source(), other, constant);
         b.vop2(Opcode::v_addc_co_u32, other + 1, code::vgpr + number, other + 1);
@@ -122,28 +119,27 @@ void lines(Builder& b, uint64_t) {
     b.vop2(Opcode::v_and_b32, index, code::literal, index, b.random(4) ? 0x7ff : 0x3ff);
     b.vop1(Opcode::v_mov_b32, high, code::inline_constant(0));
     const uint32_t size = 2 + b.random(3) % 2;
-    // v_lshlrev_b64 pair, size, index
-    b.raw({0xd28f0000 | pair, code::inline_constant(size) | (code::vgpr + index) << 9});
+    b.shift_pair(pair, code::inline_constant(size), index);
     b.vop1(Opcode::v_mov_b32, high, s_global + 1);
     b.vop2(Opcode::v_add_co_u32, pair, s_global, pair);
     b.vop2(Opcode::v_addc_co_u32, pair + 1, code::vgpr + high, pair + 1);
     b.vop2(Opcode::v_lshlrev_b32, index, code::inline_constant(2), index);
     for (uint32_t n = 1 + b.random(4); n; --n) switch (b.random(6)) {
             case 0:
-            case 1:  // global_load_dword, dwordx2
-                b.raw({0xdc508000 + (size == 3 ? 0x40000u : 0) + b.random(4) * 4,
-                       pair | 0x7fu << 16 | data << 24});
+            case 1:
+                b.at_address(size == 3 ? load_dwordx2 : load_dword, pair, index, data,
+                             b.random(4) * 4);
                 break;
             case 2:
-            case 3:  // global_store_dword, dwordx2
-                b.raw({0xdc708000 + (size == 3 ? 0x40000u : 0) + b.random(4) * 4,
-                       pair | data << 8 | 0x7fu << 16});
+            case 3:
+                b.at_address(size == 3 ? store_dwordx2 : store_dword, pair, index, data,
+                             b.random(4) * 4);
                 break;
-            case 4:  // ds_read_b32
-                b.raw({0xd86c0000 | b.random(3) * 64, index | data << 24});
+            case 4:
+                b.ds(Opcode::ds_read_b32, index, data, b.random(3) * 64);
                 break;
-            default:  // ds_write_b32
-                b.raw({0xd81a0000 | b.random(3) * 64, index | data << 8});
+            default:
+                b.ds(Opcode::ds_write_b32, index, data, b.random(3) * 64);
         }
     if (!tested) return;
     if (after >= 0 && after != b.end_label_) b.bind(after);

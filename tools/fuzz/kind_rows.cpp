@@ -23,10 +23,10 @@ void rows(Builder& b, uint64_t) {
     for (uint32_t n = 2 + b.random(3); n; --n) {
         const uint32_t pair = b.random(2) ? v_global_a : v_global_b, v = data + 2 * b.random(4);
         const bool two = step == 8 && b.random(2);
-        if (b.random(2))  // global_load_dword, dwordx2
-            b.raw({0xdc508000 + (two ? 1u << 18 : 0), pair | 0x7f << 16 | v << 24});
-        else  // global_store_dword, dwordx2
-            b.raw({0xdc708000 + (two ? 1u << 18 : 0), pair | v << 8 | 0x7f << 16});
+        if (b.random(2))
+            b.at_address(two ? load_dwordx2 : load_dword, pair, v_offset, v);
+        else
+            b.at_address(two ? store_dwordx2 : store_dword, pair, v_offset, v);
         if (b.random(2))
             b.vop2(b.random(2) ? Opcode::v_xor_b32 : Opcode::v_add_u32, data + b.random(8),
                    code::vgpr + data + b.random(8), data + b.random(8));

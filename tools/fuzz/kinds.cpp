@@ -37,7 +37,7 @@ void store_registers(Builder& b) {
     for (uint32_t i = 0; i < 8; ++i) {
         uint32_t v = first_free_vgpr + b.random(end_free_vgpr - first_free_vgpr);
         if (i == 0) b.vop1(Opcode::v_mov_b32, v = v_index, first_free_sgpr + b.random(40));
-        b.raw({0xdc708000 + i * 256, v_offset | v << 8 | s_global << 16});  // global_store_dword
+        b.at_offset(store_dword, v_offset, v, i * 256);
     }
 }
 
