@@ -7,7 +7,8 @@ namespace {
 
 // A work-group of one wave has no barrier: signals are dropped, waits do not wait.
 machine::WorkGroup* with_barrier(const Wave& w) {
-    return w.group && w.group->wave_count > 1 ? w.group : nullptr;
+    const bool counts = !(w.mode & machine::mode::whole_barriers);
+    return w.group && w.group->wave_count > 1 && counts ? w.group : nullptr;
 }
 
 // Of the barriers that may be named this processor has the work-group's, and one for trap handlers

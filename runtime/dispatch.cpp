@@ -30,8 +30,8 @@ DispatchState::~DispatchState() = default;
 
 bool DispatchState::may_stream(const LaunchPlan& plan) {
     const DispatchRequest& r = plan.request;
-    return !plan.lds_bytes && !plan.code.split_barriers && !r.cooperative && !r.timeout_ns &&
-           !r.instruction_limit && !r.deterministic && !r.checks;
+    return !plan.lds_bytes && plan.code.barriers != SplitBarriers::Apart && !r.cooperative &&
+           !r.timeout_ns && !r.instruction_limit && !r.deterministic && !r.checks;
 }
 
 int64_t DispatchState::first_slice(const LaunchPlan& plan) {

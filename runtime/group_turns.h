@@ -74,7 +74,10 @@ private:
     void place_waves();
     void pass_barrier();
     bool release_complete();
-    bool splits_barriers() const { return dispatch_.plan.target->traits.split_barriers; }
+    bool splits_barriers() const {
+        const LaunchPlan& plan = dispatch_.plan;
+        return plan.target->traits.split_barriers && !plan.code.whole_barriers();
+    }
     bool take_slice();
     DispatchState& dispatch_;
     GroupContext& group_;

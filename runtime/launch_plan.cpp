@@ -236,6 +236,7 @@ Result<LaunchPlan> make_launch_plan(const Target& target, const DeviceOptions& o
     if (kernel.ieee_mode) plan.mode |= machine::mode::ieee;
     if (kernel.fp16_ovfl) plan.mode |= machine::mode::fp16_ovfl;
     if (code.reads_trapsts) plan.mode |= machine::mode::reads_trapsts;
+    if (code.whole_barriers()) plan.mode |= machine::mode::whole_barriers;
     plan.code = code;
 
     for (const auto& range : kernel.user_sgprs()) {
