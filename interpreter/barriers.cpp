@@ -90,10 +90,10 @@ uint32_t new_expected(const Wave& w, const Operand& name) {
 }
 
 // A work-group of one wave has no barrier of its own (RDNA4 ISA, "Barriers"): signals are dropped,
-// waits do not wait.
+// waits do not wait. Of barriers that are whole nobody counts the signals.
 bool signal_group(Wave& w) {
     machine::WorkGroup* const group = w.group;
-    if (!group || group->wave_count == 1) return false;
+    if (!group || group->wave_count == 1 || w.mode & machine::mode::whole_barriers) return false;
     group->drop_ended();
     const bool first = !group->barrier.arrived();
     misuse(w, machine::group_barrier, group->barrier.arrive(w.wave_in_group));

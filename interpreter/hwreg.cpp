@@ -13,7 +13,7 @@ namespace mode = machine::mode;
 // Bits of MODE that are not the guest's: what this emulator keeps there, and what the processor
 // has no bits for.
 uint32_t hidden_mode(const Wave& w) {
-    uint32_t hidden = mode::reads_trapsts;
+    uint32_t hidden = mode::reads_trapsts | mode::whole_barriers;
     if (traits(w).gfx10_hwregs) hidden |= mode::changes_vector_code;
     if (!traits(w).has_ieee_mode) hidden |= mode::dx10_clamp | mode::ieee;
     if (traits(w).gfx12_hwregs) hidden |= mode::excp_en;

@@ -90,6 +90,11 @@ bool barrier_wait(Lifter& l, const Inst& i) {
     return machine::is_group_barrier(i.src[0].value) && barrier(l, i);
 }
 
+bool barrier_signal(Lifter& l, const Inst& i) {
+    return l.options.mode & machine::mode::whole_barriers &&
+           machine::is_group_barrier(i.src[0].value);
+}
+
 bool sleep(Lifter& l, const Inst&) {
     l.exit(machine::ExitKind::Yield, l.next_pc);
     return true;
@@ -247,6 +252,7 @@ constexpr Entry entries[] = {
     {Opcode::s_rfe_restore_b64, jump_by_handler},
     {Opcode::s_endpgm, endpgm},
     {Opcode::s_barrier, barrier},
+    {Opcode::s_barrier_signal, barrier_signal},
     {Opcode::s_barrier_wait, barrier_wait},
     {Opcode::s_sleep, sleep},
     {Opcode::s_sleep_var, sleep},

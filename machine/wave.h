@@ -303,6 +303,8 @@ inline constexpr uint32_t dx10_clamp = 1u << 8, ieee = 1u << 9, lod_clamped = 1u
 inline constexpr uint32_t excp_en_shift = 12, excp_en = exception::all << excp_en_shift;
 // Not the hardware's, which has nothing there, and hidden from the wave: its code reads TRAPSTS.
 inline constexpr uint32_t reads_trapsts = 1u << 22;
+// The same: its code goes straight from a barrier's signal to the wait, so that nobody counts them.
+inline constexpr uint32_t whole_barriers = 1u << 21;
 // With any of these somebody learns of exceptions.
 inline constexpr uint32_t watches_exceptions = excp_en | reads_trapsts;
 // With one of these vector instructions do something else than they say.

@@ -31,7 +31,7 @@ DispatchState::~DispatchState() = default;
 
 bool DispatchState::may_stream(const LaunchPlan& plan) {
     const DispatchRequest& r = plan.request;
-    return !plan.lds_bytes && !plan.code.split_barriers && !named_barriers(plan) &&
+    return !plan.lds_bytes && plan.code.barriers != SplitBarriers::Apart && !named_barriers(plan) &&
            !plan.clusters.several() && !r.cooperative && !r.timeout_ns && !r.instruction_limit &&
            !r.deterministic && !r.checks;
 }

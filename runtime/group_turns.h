@@ -78,7 +78,10 @@ private:
     void pass_barrier(bool of_cluster);
     bool anyone_waits(bool (*at)(uint32_t detail)) const;
     bool release_complete();
-    bool splits_barriers() const { return dispatch_.plan.target->traits.split_barriers; }
+    bool splits_barriers() const {
+        const LaunchPlan& plan = dispatch_.plan;
+        return plan.target->traits.split_barriers && !plan.code.whole_barriers();
+    }
     bool take_slice();
     DispatchState& dispatch_;
     GroupContext& group_;

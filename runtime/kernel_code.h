@@ -12,14 +12,23 @@
 
 namespace wj::runtime {
 
+// Barriers that are signalled and waited for by instructions of their own.
+enum class SplitBarriers : uint8_t {
+    None,
+    Whole,  // the code goes straight from each signal to its wait, and nothing else asks
+    Apart
+};
+
 struct KernelCode {
-    bool reads_trapsts = false;   // machine::mode::reads_trapsts
-    bool reads_wave_id = false;   // of TTMP8 (Traits::workgroup_ids_in_ttmp)
-    bool split_barriers = false;  // s_barrier_signal
-    uint8_t sgpr_aliases = 0;     // Wave::sgpr_aliases
+    bool reads_trapsts = false;  // machine::mode::reads_trapsts
+    bool reads_wave_id = false;  // of TTMP8 (Traits::workgroup_ids_in_ttmp)
+    SplitBarriers barriers = SplitBarriers::None;
+    uint8_t sgpr_aliases = 0;  // Wave::sgpr_aliases
     // Bits that nobody has written may be used, so that the interpreter is to watch for them; asked
     // with machine::check_init only (UnassignedUses).
     bool watches_bits = false;
+
+    bool whole_barriers() const { return barriers == SplitBarriers::Whole; }
 };
 
 // The answers for an object's kernels, each looked for once: in the kernel's instructions, and if
@@ -34,7 +43,8 @@ public:
     // What instructions name.
     struct Use {
         std::bitset<128> scalars;  // by operand encoding
-        bool reads_trapsts = false, split_barriers = false, calls = false;
+        bool reads_trapsts = false, calls = false;
+        SplitBarriers barriers = SplitBarriers::None;
     };
 
 private:

@@ -141,6 +141,7 @@ uint32_t initial_mode(const KernelDescriptor& kernel, const KernelCode& code) {
     if (kernel.ieee_mode) mode |= machine::mode::ieee;
     if (kernel.fp16_ovfl) mode |= machine::mode::fp16_ovfl;
     if (code.reads_trapsts) mode |= machine::mode::reads_trapsts;
+    if (code.whole_barriers()) mode |= machine::mode::whole_barriers;
     return mode;
 }
 

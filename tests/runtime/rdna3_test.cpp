@@ -1,4 +1,8 @@
 // gfx11 and gfx12: what waves begin with, private memory, barriers in one and in two steps.
+#include <fstream>
+#include <iterator>
+
+#include "runtime/kernel_code.h"
 #include "tests/runtime/gpu.h"
 
 namespace wj::test {
@@ -148,6 +152,36 @@ TEST_P(SplitBarriers, ItsStateCountsSignalsAndMembers) {
     std::vector<uint32_t> states = waves("state", 3);
     std::sort(states.begin(), states.end());
     EXPECT_EQ(states, (std::vector<uint32_t>{0x31, 1 << 16 | 0x31, 2 << 16 | 0x31}));
+}
+
+TEST_P(SplitBarriers, WhatIsBetweenSignalAndWaitIsDone) {
+    EXPECT_EQ(waves("straight", 2), (std::vector<uint32_t>{1, 0}));
+}
+
+// Signals are counted where a wave may do without its wait, or see the count.
+TEST(SplitBarriersOfCode, AreWholeWhereCodeGoesStraightFromTheSignalToTheWait) {
+    std::ifstream file(WJ_TEST_KERNELS "/rdna.gfx1201.hsaco", std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const auto object = parse_code_object(std::as_bytes(std::span(text)));
+    ASSERT_TRUE(object) << object.status().message();
+    runtime::KernelCodes codes;
+    codes.resize(object->kernels.size());
+    using enum runtime::SplitBarriers;
+    const std::map<std::string, runtime::SplitBarriers> expected = {
+        {"wave_ids", None},   {"neighbours", Whole},   {"early", Whole},
+        {"straight", Whole},  {"first", Apart},        {"ahead", Apart},
+        {"state", Apart},     {"missing", Apart},      {"signal_trap", Apart},
+        {"wait_trap", Apart}, {"signal_named", Apart}, {"join_named", Apart}};
+    size_t found = 0;
+    for (const KernelInfo& k : object->kernels) {
+        const auto want = expected.find(k.name);
+        if (want == expected.end()) continue;
+        ++found;
+        for (int time = 0; time < 2; ++time)  // the second one from memory
+            EXPECT_EQ(codes.of(*object, k, *find_target("gfx1201")).barriers, want->second)
+                << k.name;
+    }
+    EXPECT_EQ(found, expected.size());
 }
 
 TEST_P(SplitBarriers, AWaitThatNobodyCanEndIsReported) {

@@ -216,6 +216,20 @@ KERNEL ahead 1, 0, 128
   global_store_b32 v2, v5, s[2:3]
 END ahead
 
+// Between its signal and the wait a wave does what does not depend on others.
+KERNEL straight 1, 0, 128
+  WAVES
+  v_mov_b32_e32 v3, s4
+  ds_store_b32 v2, v3
+  s_wait_dscnt 0x0
+  s_barrier_signal -1
+  v_xor_b32_e32 v4, 4, v2
+  s_barrier_wait -1
+  ds_load_b32 v3, v4
+  s_wait_dscnt 0x0
+  global_store_b32 v2, v3, s[2:3]
+END straight
+
 // What each wave sees of the barrier behind its own signal.
 KERNEL state
   WAVES
