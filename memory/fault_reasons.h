@@ -26,6 +26,8 @@ inline constexpr const char* dropped_address_bits =
     "the address is no multiple of the element's size: scalar accesses leave out its low bits";
 inline constexpr const char* divided_by_zero = "an integer is divided by zero";
 inline constexpr const char* used_before_wait = "is used before the s_waitcnt that its load needs";
+inline constexpr const char* unwritten_memory =
+    "an atomic operation goes by what is there, and nobody has written it";
 inline constexpr const char* unwritten_address =
     "is a part of an address, and nobody has written it";
 inline constexpr const char* unwritten_data =
@@ -34,5 +36,7 @@ inline constexpr const char* unwritten_condition =
     "decides where the wave goes on, and nobody has written it";
 inline constexpr const char* unwritten_lanes =
     "decides which lanes are on, and nobody has written it";
+// Not of a fault: a wave yields, to go on where its registers are watched.
+inline constexpr const char* watched_from_here = "loads memory that nobody has written";
 
 }  // namespace wj::memory

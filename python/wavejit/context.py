@@ -141,6 +141,12 @@ class Context:
         return array
 
     def zeros(self, shape: int | Sequence[int], dtype: DType = numpy.float32) -> DeviceArray:
+        array = self.empty(shape, dtype)  # memory that is allocated holds zeros
+        self.check(_c.memory_mark_written(self._handle, array.address, array.nbytes))
+        return array
+
+    def empty(self, shape: int | Sequence[int], dtype: DType = numpy.float32) -> DeviceArray:
+        """What nobody has written, as checks="init" has it."""
         return DeviceArray(self, shape, dtype)
 
     def snapshot(self, only_marked_writes: bool = False) -> Snapshot:
