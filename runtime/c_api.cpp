@@ -65,6 +65,7 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     d.coverage.counters = o.coverage_counters;
     d.coverage.size = o.coverage_size;
     d.coverage.divergence = o.coverage_divergence != 0;
+    d.coverage.lanes = o.coverage_lanes != 0;
     if (o.coverage_report) d.coverage_report = o.coverage_report;
     if (o.coverage != WJ_COVERAGE_COUNTERS && (o.coverage_counters || o.coverage_size))
         return Status(Code::InvalidArgument,

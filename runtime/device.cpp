@@ -417,7 +417,8 @@ private:
             }
             if (options_.coverage.kind == Kind::Auto)
                 options_.coverage = {Kind::Counters, options_.coverage_to->counters(),
-                                     CoverageReport::counter_count, options_.coverage.divergence};
+                                     CoverageReport::counter_count, options_.coverage.divergence,
+                                     options_.coverage.lanes};
         }
         return find_counters(options_.coverage, coverage_);
     }

@@ -196,9 +196,10 @@ typedef struct wj_context_options {
                                   * modules, as drcov writes them. Written when the context is made
                                   * and when it is destroyed. With WJ_COVERAGE_AUTO it has counters
                                   * of its own, with WJ_COVERAGE_COUNTERS it is made of those. */
-    int coverage_divergence;     /* non-zero: an edge that a wave takes with some of its lanes on,
-                                  * others off, has a counter of its own. The last waves of
-                                  * work-groups whose size is no multiple of the wave's always do. */
+    int coverage_divergence;     /* non-zero: an edge that a wave takes with some of the lanes that
+                                  * it began with on, others off, has a counter of its own */
+    int coverage_lanes;          /* non-zero: it has one for each of 1, 2, 3-4, 5-8, 9-16, 17-32 and
+                                  * 33-63 lanes that are some of the wave's */
 } wj_context_options;
 
 typedef struct wj_context_info {

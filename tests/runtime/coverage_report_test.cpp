@@ -215,17 +215,20 @@ TEST_P(CoverageReportTest, ClonesTellOnceThatLineTablesAreMissing) {
     EXPECT_EQ(said.find("line tables", first + 40), std::string::npos) << said;
 }
 
-TEST_P(CoverageReportTest, DivergenceChangesNoCounts) {
-    dispatch.reset();
-    modules.clear();
-    wj_context_options o = options();
-    o.coverage_divergence = 1;
-    wj_context* c = nullptr;
-    ASSERT_EQ(wj_context_create(&o, &c, nullptr, 0), WJ_OK);
-    context.reset(c);
-    launch_all();
-    EXPECT_EQ(wj_coverage_write(context.get(), path.c_str()), WJ_OK) << error();
-    EXPECT_EQ(report(), expected);
+TEST_P(CoverageReportTest, DivergenceAndLanesChangeNoCounts) {
+    for (const int lanes : {0, 1}) {
+        dispatch.reset();
+        modules.clear();
+        wj_context_options o = options();
+        o.coverage_divergence = !lanes;
+        o.coverage_lanes = lanes;
+        wj_context* c = nullptr;
+        ASSERT_EQ(wj_context_create(&o, &c, nullptr, 0), WJ_OK);
+        context.reset(c);
+        launch_all();
+        EXPECT_EQ(wj_coverage_write(context.get(), path.c_str()), WJ_OK) << error();
+        EXPECT_EQ(report(), expected);
+    }
 }
 
 TEST_P(CoverageReportTest, OptionsAreChecked) {
