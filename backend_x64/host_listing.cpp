@@ -90,7 +90,9 @@ std::string sgpr_name(int64_t offset) {
         {machine::vcc_lo + 1, "vcc_hi"},
         {machine::m0, "m0"},
         {machine::exec_lo, "exec_lo"},
-        {machine::exec_lo + 1, "exec_hi"}};
+        {machine::exec_lo + 1, "exec_hi"},
+        {Wave::first_exec, "first_exec_lo"},
+        {Wave::first_exec + 1, "first_exec_hi"}};
     for (const auto& [index, name] : special)
         if (offset / 4 == index) return name + plus(offset % 4);
     return fmt::format("s{}{}", offset / 4, plus(offset % 4));

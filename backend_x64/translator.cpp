@@ -178,6 +178,8 @@ private:
         options.observer = nullptr;
         if (wave.mode & machine::mode::watches_exceptions)
             options.by_handler = wave.ctx->checks ? &checked_or_raises : &interp::raises_exceptions;
+        else if (wave.ctx->checks)
+            options.by_handler = &interp::looked_at;
         options.names.sgpr_aliases = wave.sgpr_aliases;
         if (wave.sgpr_aliases) options.liveness = nullptr;  // it knows registers by one name
         lift_unguarded(options);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How many times as long the yardstick's kernels take with checkers on.
 
-    checkers.py YARDSTICK [--engine avx2] [--rounds 3] [CHECK...]
+    checkers.py YARDSTICK [--engine avx2] [--memory checked] [--rounds 3] [CHECK...]
 
 The checkers (`wavejit launch --check`; several with commas) and none take turns, round by round; of a kernel the best time of each counts.
-Prints geometric mean, median and the longest. Small scale, one thread, checked memory.
+Prints geometric mean, median and the longest. Small scale, one thread, checked memory; with --memory window buffers are the context's, so
+that `init` knows which of their bytes nobody has written.
 """
 import argparse
 import csv
@@ -20,7 +21,7 @@ def times(args, check):
     environment = {k: v for k, v in os.environ.items() if k not in ("WAVEJIT_CHECK", "WAVEJIT_PLANS")}
     if check:
         environment |= {"WAVEJIT_CHECK": check, "WAVEJIT_CHECK_SUPPRESSIONS": SUPPRESSIONS}
-    command = [args.yardstick, "--scale", "small", "--runs", "3", "--max-seconds", "1", "--threads", "1", "--memory", "checked",
+    command = [args.yardstick, "--scale", "small", "--runs", "3", "--max-seconds", "1", "--threads", "1", "--memory", args.memory,
                "--contenders", args.engine]
     out = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     rows = csv.reader(line for line in out.splitlines() if line.startswith(args.engine + ","))
@@ -32,6 +33,7 @@ def main():
     parser.add_argument("yardstick")
     parser.add_argument("checks", nargs="*", metavar="CHECK", default=["memory", "race", "init", "waitcnt", "all"])
     parser.add_argument("--engine", default="avx2")
+    parser.add_argument("--memory", default="checked", choices=["identity", "checked", "window"])
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     best = {check: {} for check in ["", *args.checks]}

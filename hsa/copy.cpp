@@ -4,6 +4,7 @@
 #include <cstring>
 #include <thread>
 
+#include "hsa/memory.h"
 #include "hsa/signal.h"
 #include "hsa/state.h"
 
@@ -12,6 +13,12 @@ namespace {
 
 constexpr uint64_t copy_here_bytes = 1 << 20, piece_bytes = 2 << 20;
 constexpr uint32_t largest_crew = 4;
+
+void move_bytes(void* to, const void* from, uint64_t bytes) {
+    std::memmove(to, from, bytes);
+    if (auto* unwritten = unwritten_memory())
+        unwritten->copy(reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from), bytes);
+}
 
 }  // namespace
 
@@ -129,7 +136,7 @@ hsa_status_t copy_linear(void* to, const void* from, uint64_t size, uint32_t dep
     const char* src = static_cast<const char*>(without_alias(from));
     auto piece = [dst, src, size](uint64_t i) {
         const uint64_t at = i * piece_bytes;
-        std::memmove(dst + at, src + at, std::min(piece_bytes, size - at));
+        move_bytes(dst + at, src + at, std::min(piece_bytes, size - at));
     };
     std::make_shared<CopyJob>(size, (size + piece_bytes - 1) / piece_bytes, piece, dependencies,
                               signals, completion)
@@ -208,8 +215,8 @@ hsa_status_t hsa_amd_memory_async_copy_rect(
     auto piece = [=](uint64_t i) {
         const uint64_t z = i / pieces_per_plane, first = i % pieces_per_plane * rows;
         for (uint64_t y = first; y < std::min<uint64_t>(first + rows, size.y); y++)
-            std::memmove(dst_base + z * to.slice + y * to.pitch,
-                         src_base + z * from.slice + y * from.pitch, size.x);
+            move_bytes(dst_base + z * to.slice + y * to.pitch,
+                       src_base + z * from.slice + y * from.pitch, size.x);
     };
     const uint64_t bytes = uint64_t{size.x} * size.y * size.z;
     std::make_shared<CopyJob>(bytes, bytes ? pieces_per_plane * size.z : 0, piece, num_dep_signals,
@@ -221,14 +228,17 @@ hsa_status_t hsa_amd_memory_async_copy_rect(
 hsa_status_t hsa_amd_memory_fill(void* ptr, uint32_t value, size_t count) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (!ptr || reinterpret_cast<uint64_t>(ptr) % 4) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    std::fill_n(static_cast<uint32_t*>(without_alias(ptr)), count, value);
+    auto* const to = static_cast<uint32_t*>(without_alias(ptr));
+    std::fill_n(to, count, value);
+    if (auto* unwritten = unwritten_memory())
+        unwritten->write(reinterpret_cast<uint64_t>(to), count * sizeof value);
     return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_memory_copy(void* dst, const void* src, size_t size) {
     if (!state()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
     if (size && (!dst || !src)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    std::memmove(without_alias(dst), without_alias(src), size);
+    move_bytes(without_alias(dst), without_alias(src), size);
     return HSA_STATUS_SUCCESS;
 }
 

@@ -39,6 +39,9 @@ hsa_status_t transfer(char* memory, uint64_t size, int64_t offset, uint64_t* mov
     while (done < size) {
         const ssize_t n = move(memory + done, size - done, offset + static_cast<int64_t>(done));
         if (n > 0) {
+            if (auto* unwritten = unwritten_memory())
+                unwritten->write(reinterpret_cast<uint64_t>(memory) + done,
+                                 static_cast<uint64_t>(n));
             done += static_cast<uint64_t>(n);
         } else if (n == 0) {  // the end of the file
             break;

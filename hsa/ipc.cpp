@@ -98,6 +98,7 @@ hsa_status_t hsa_amd_ipc_memory_create(void* ptr, size_t len, hsa_amd_ipc_memory
             b.file = file;
         }
         if (fstat(b.file, &info) != 0) return;
+        if (auto* unwritten = unwritten_memory()) unwritten->give_away(b.host);
         const Handle h{handle_magic,
                        static_cast<uint32_t>(getpid()),
                        static_cast<uint32_t>(b.file),

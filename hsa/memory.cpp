@@ -19,6 +19,10 @@ MemoryMap& memory_map() {
     return *m;
 }
 
+machine::UnwrittenMemory* unwritten_memory() {
+    return state()->gpus.front()->device->unwritten();
+}
+
 Status share_host_range(uint64_t host, uint64_t size, const char* label) {
     State* s = state();
     for (size_t i = 0; i < s->gpus.size(); i++) {
@@ -68,6 +72,8 @@ hsa_status_t MemoryMap::allocate(Pool& pool, uint64_t size, void** out) {
         pool.used->fetch_sub(rounded);
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     }
+    if (auto* unwritten = unwritten_memory(); unwritten && pool.agent->gpu)
+        unwritten->add(address, exact ? size : rounded);
     Block b;
     b.host = b.agent = address;
     b.size = rounded;
@@ -90,6 +96,7 @@ hsa_status_t MemoryMap::free(void* pointer) {
         allocated_.erase(it);
     }
     for (auto& c : b.callbacks) c.function(pointer, c.data);
+    if (auto* unwritten = unwritten_memory()) unwritten->remove(b.host);
     free_shared(b.host, b.pool->agent->gpu ? &b.pool->agent->device->memory() : nullptr);
     if (b.file >= 0) close(b.file);
     b.pool->used->fetch_sub(b.size);
@@ -226,7 +233,8 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t memory_pool,
     return pool_info(*p, static_cast<uint32_t>(attribute), value);
 }
 
-// The host may use device memory: HIP then copies small pieces by itself.
+// The host may use device memory: HIP then copies small pieces by itself, unless a checker has to
+// know of it.
 hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent,
                                                 hsa_amd_memory_pool_t memory_pool,
                                                 hsa_amd_agent_memory_pool_info_t attribute,
@@ -240,7 +248,8 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent,
     const bool own = same_node(*a, *p);
     switch (attribute) {
         case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
-            if (p->segment != HSA_REGION_SEGMENT_GLOBAL && !own)
+            if (!own && (p->segment != HSA_REGION_SEGMENT_GLOBAL ||
+                         (unwritten_memory() && p->agent->gpu && !a->gpu)))
                 return put(value, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
             return put(value, own ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
                                   : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);
@@ -283,6 +292,9 @@ hsa_status_t hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t*
     if (list.size() != num_agents) return HSA_STATUS_ERROR_INVALID_AGENT;
     const bool found = memory_map().with_block(ptr, [&](Block& b) {
         b.accessible = std::move(list);
+        const auto host = std::ranges::find(b.accessible, false, &Agent::gpu);
+        if (auto* unwritten = unwritten_memory(); unwritten && host != b.accessible.end())
+            unwritten->give_away(b.host);
         if (b.pool && std::find(b.accessible.begin(), b.accessible.end(), b.pool->agent) ==
                           b.accessible.end())
             b.accessible.push_back(b.pool->agent);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hsa/state.h"
+#include "machine/unwritten_memory.h"
 #include "memory/host_pages.h"
 
 namespace wj::hsa {
@@ -59,6 +60,9 @@ private:
 };
 
 MemoryMap& memory_map();  // leaked
+
+// Which bytes of the GPUs' memory nobody has written, if a checker wants to know; or null.
+machine::UnwrittenMemory* unwritten_memory();
 
 // Makes host memory visible to all agents (checked mode has to know it), and hides it again.
 Status share_host_range(uint64_t host, uint64_t size, const char* label);

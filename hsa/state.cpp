@@ -204,6 +204,7 @@ Status build(State& s) {
         if (!agent) return agent.status();
         options->findings = (*agent)->device->options().findings;  // one report for all
         options->coverage_to = (*agent)->device->options().coverage_to;
+        options->unwritten = (*agent)->device->options().unwritten;
         s.gpus.push_back(agent->get());
         s.agents.push_back(std::move(*agent));
     }

@@ -18,22 +18,6 @@ using machine::GlobalShadow;
 constexpr uint32_t most_bytes = 16;                // of an access of a lane
 constexpr size_t most_pieces = size_t{lanes} * 4;  // swizzled buffers: four dwords each
 
-// Elements of such buffers have the size that the V# or the instruction says: of these accesses
-// only the first byte is certain.
-bool converts(const Inst& inst) {
-    constexpr Opcode ops[] = {
-        Opcode::buffer_load_format_x,        Opcode::buffer_load_format_xy,
-        Opcode::buffer_load_format_xyz,      Opcode::buffer_load_format_xyzw,
-        Opcode::buffer_store_format_x,       Opcode::buffer_store_format_xy,
-        Opcode::buffer_store_format_xyz,     Opcode::buffer_store_format_xyzw,
-        Opcode::buffer_load_format_d16_x,    Opcode::buffer_load_format_d16_xy,
-        Opcode::buffer_load_format_d16_xyz,  Opcode::buffer_load_format_d16_xyzw,
-        Opcode::buffer_store_format_d16_x,   Opcode::buffer_store_format_d16_xy,
-        Opcode::buffer_store_format_d16_xyz, Opcode::buffer_store_format_d16_xyzw,
-    };
-    return inst.format == Format::MTBUF || std::ranges::find(ops, inst.op) != std::end(ops);
-}
-
 bool is_plain_load(const Inst& inst) {
     // Loads that leave the caches alone are marked by GLC and SLC, coherent ones by GLC or a scope.
     return !(inst.glc || inst.scc || inst.scope) || inst.slc;
@@ -213,6 +197,21 @@ void check_lanes(Wave& w, const Inst& inst, Access access, GlobalShadow::Kind ki
 }
 
 }  // namespace
+
+bool converts(const Inst& inst) {
+    constexpr Opcode ops[] = {
+        Opcode::buffer_load_format_x,        Opcode::buffer_load_format_xy,
+        Opcode::buffer_load_format_xyz,      Opcode::buffer_load_format_xyzw,
+        Opcode::buffer_store_format_x,       Opcode::buffer_store_format_xy,
+        Opcode::buffer_store_format_xyz,     Opcode::buffer_store_format_xyzw,
+        Opcode::buffer_load_format_d16_x,    Opcode::buffer_load_format_d16_xy,
+        Opcode::buffer_load_format_d16_xyz,  Opcode::buffer_load_format_d16_xyzw,
+        Opcode::buffer_store_format_d16_x,   Opcode::buffer_store_format_d16_xy,
+        Opcode::buffer_store_format_d16_xyz, Opcode::buffer_store_format_d16_xyzw,
+    };
+    return inst.format == Format::MTBUF ||
+           (inst.format == Format::MUBUF && std::ranges::find(ops, inst.op) != std::end(ops));
+}
 
 bool looks_at_accesses(Opcode op) {
     const Format format = op_info(op).format;

@@ -1,7 +1,8 @@
 // Which bits of registers and of scratch memory have been written. What arithmetic makes of others
 // is found out by trying: the instruction runs once with all of them 0 and once with all of them 1,
 // and those bits of its results that differ have no value either. So copies, selections and masks
-// are no findings; addresses, branches, EXEC and stores to global memory are.
+// are no findings; addresses, branches, EXEC and stores to global memory are. A store of what was
+// loaded from there is a copy, too: the bits are unwritten where it leads.
 #include <algorithm>
 #include <utility>
 
@@ -64,6 +65,14 @@ public:
     }
     void scc() {
         if (std::exchange(registers_of(w_).scc, false)) tell('s', 253, 0);
+    }
+
+    // Copies of memory are none.
+    void of_data(const Operand& o, uint64_t where, uint32_t bits) {
+        const RegisterShadow& shadow = registers_of(w_);
+        for (uint32_t d = 0; d < dwords_of(o) && is_vector(o); d++)
+            if (const uint32_t r = row_of(w_, o, d); r < shadow.copied.size())
+                row(o, d, where & ~shadow.copied[r], bits);
     }
 
 private:
@@ -171,6 +180,48 @@ bool writes_over(const Wave& w, const RegisterShadow& shadow, const Inst& inst) 
             }));
 }
 
+// Destinations of these are what their sources are.
+bool is_copy(const Inst& inst) {
+    constexpr Opcode ops[] = {
+        Opcode::v_mov_b32,         Opcode::v_mov_b64,          Opcode::s_mov_b32,
+        Opcode::s_mov_b64,         Opcode::v_accvgpr_read_b32, Opcode::v_accvgpr_write_b32,
+        Opcode::v_accvgpr_mov_b32,
+    };
+    return std::ranges::find(ops, inst.op) != std::end(ops) && !is_dpp(inst.variant) &&
+           inst.variant != Variant::Sdwa;
+}
+
+// Lanes in which a dword of a source is a copy of memory.
+uint64_t copied_lanes(const Wave& w, const RegisterShadow& shadow, const Operand& o, uint32_t d) {
+    if (o.is(Operand::Kind::Sgpr))
+        return shadow.copied_scalars[(o.reg + d) & 127] ? ~uint64_t{0} : 0;
+    const uint32_t row = is_vector(o) ? row_of(w, o, d) : ~0u;
+    return row < shadow.copied.size() ? shadow.copied[row] : 0;
+}
+
+// Global memory has what the registers have: some bits that are copies, nothing else unwritten.
+void store(Wave& w, const Inst& inst) {
+    machine::UnwrittenMemory::Accesses accesses(*shadow_of(w)->dispatch->unwritten);
+    constexpr uint32_t whole_element = 16;
+    const RegisterShadow& shadow = registers_of(w);
+    const bool known = !converts(inst) && is_vector(inst.vdata());
+    const uint32_t shift = stores_high_half(inst.op) ? 2 : 0;
+    const bool typed = converts(inst) && inst.format != Format::MTBUF;
+    each_global(w, inst, typed ? whole_element : bytes_of(w, inst),
+                [&](uint32_t lane, uint64_t address, uint32_t at, uint32_t bytes) {
+                    uint64_t none = 0;
+                    if (!known || bytes > 64) return accesses.write(address, bytes);
+                    for (uint32_t b = 0; b < bytes; b++) {
+                        const uint32_t from = at + b + shift,
+                                       row = row_of(w, inst.vdata(), from / 4);
+                        if (row < shadow.any.size() && shadow.any[row] >> lane & 1 &&
+                            shadow.rows[size_t{row} * lanes + lane] >> from % 4 * 8 & 0xff)
+                            none |= uint64_t{1} << b;
+                    }
+                    accesses.set(address, bytes, none);
+                });
+}
+
 }  // namespace
 
 void InitCheck::Later::add_row(uint32_t row) {
@@ -218,22 +269,44 @@ void InitCheck::Later::try_it(Wave& w, const Inst& inst) {
     tried = !stopped[0] && !stopped[1];
 }
 
+// Of what a load puts into a lane's registers.
+void InitCheck::Later::not_written(uint32_t lane, uint32_t byte) {
+    const size_t at = size_t{byte / 4} * lanes + lane;
+    if (at < bits.size()) bits[at] |= 0xffu << byte % 4 * 8;
+}
+
 void InitCheck::Later::look_at_scratch(Wave& w, const Inst& inst, uint64_t& global) {
-    std::vector<bool>& written = registers_of(w).scratch;
+    std::vector<uint64_t>& written = registers_of(w).scratch;
     const Access access = access_of(inst.op);
     uint32_t lane_before = lanes, at = 0;
     each_spot(w, inst, bytes_of(w, inst), [&](uint32_t lane, Spot spot, uint32_t bytes) {
         at = lane == lane_before ? at + bytes : 0;
         lane_before = lane;
-        if (spot.place == Place::Global) global |= uint64_t{1} << lane;
+        const uint64_t bit = uint64_t{1} << lane;
+        if (spot.place == Place::Global) global |= bit;
         if (spot.place != Place::Scratch || !scratch_in_range(w, spot.address, bytes)) return;
         for (uint32_t b = 0; b < bytes; b++) {
-            const size_t byte = (spot.address + b) * lanes + lane;
-            if (access != Access::Write && !written[byte])
-                scratch[(at + b) / 4 % scratch.size()] |= uint64_t{1} << lane;
-            if (access != Access::Read) written[byte] = true;
+            uint64_t& lanes_of_byte = written[spot.address + b];
+            if (access != Access::Write && !(lanes_of_byte & bit)) not_written(lane, at + b);
+            if (access != Access::Read) lanes_of_byte |= bit;
         }
     });
+}
+
+void InitCheck::Later::look_at_load(Wave& w, const Inst& inst) {
+    machine::UnwrittenMemory& memory = *shadow_of(w)->dispatch->unwritten;
+    if (!memory.any() || !loads_to_registers(inst)) return;
+    machine::UnwrittenMemory::Accesses accesses(memory);
+    const bool typed = converts(inst);
+    each_global(w, inst, typed ? 1 : bytes_of(w, inst),
+                [&](uint32_t lane, uint64_t address, uint32_t at, uint32_t bytes) {
+                    const uint64_t none = accesses.unwritten(address, bytes);
+                    if (!none) return;
+                    copied |= uint64_t{!typed} << lane;
+                    const uint32_t size = typed ? 4 * dwords_of(inst.dst[0]) : bytes;
+                    for (uint32_t b = 0; b < size; b++)
+                        if (typed || none >> b & 1) not_written(lane, at + b);
+                });
 }
 
 InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
@@ -242,25 +315,7 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
     if (!shadow.watches_bits) return;
     const Effects& e = effects(inst.op);
     if (accesses_memory(inst)) {
-        later_.emplace();
-        Use address(w, inst, memory::unwritten_address);
-        const bool smem = inst.format == Format::SMEM;
-        if (!smem && !w.exec()) return;
-        if (!smem) address.of(inst.vaddr(), w.exec());
-        address.of(inst.sbase(), 0);
-        address.of(inst.soffset(), 0);
-        uint64_t global = smem ? 1 : 0;
-        if (inst.format == Format::GLOBAL)
-            global = w.exec();
-        else
-            later_->look_at_scratch(w, inst, global);
-        if (access_of(inst.op) == Access::Read) return;
-        // Of a byte or a word only so much is stored; either half of the register.
-        const uint32_t bytes = bytes_of(w, inst);
-        const uint32_t half = bytes < 4 ? (1u << 8 * bytes) - 1 : ~0u;
-        Use data(w, inst, memory::unwritten_data);
-        const bool high = stores_high_half(inst.op);
-        if (global) data.of(inst.vdata(), global, high ? half << 16 : half);
+        access();
     } else if (e.flow == Flow::Branch || e.flow == Flow::Jump || e.flow == Flow::Call) {
         Use condition(w, inst, memory::unwritten_condition);
         if (e.reads_scc) condition.scc();
@@ -275,10 +330,76 @@ InitCheck::InitCheck(Wave& w, const Inst& inst) : w_(w), inst_(inst) {
     }
 }
 
+void InitCheck::access() {
+    later_.emplace();
+    Use address(w_, inst_, memory::unwritten_address);
+    const bool smem = inst_.format == Format::SMEM;
+    if (!smem && !w_.exec()) return;
+    if (!smem) address.of(inst_.vaddr(), w_.exec());
+    address.of(inst_.sbase(), 0);
+    address.of(inst_.soffset(), 0);
+    later_->loads = access_of(inst_.op) == Access::Read;
+    if (later_->loads) later_->bits.assign(size_t{dwords_of(inst_.dst[0])} * lanes, 0);
+    uint64_t global = smem ? 1 : 0;
+    if (inst_.format == Format::GLOBAL)
+        global = w_.exec();
+    else
+        later_->look_at_scratch(w_, inst_, global);
+    if (later_->loads) {
+        if (global) later_->look_at_load(w_, inst_);
+        return;
+    }
+    if (!global) return;
+    // Of a byte or a word only so much is stored; either half of the register.
+    const uint32_t bytes = bytes_of(w_, inst_);
+    const uint32_t half = bytes < 4 ? (1u << 8 * bytes) - 1 : ~0u;
+    Use data(w_, inst_, memory::unwritten_data);
+    data.of_data(inst_.vdata(), global, stores_high_half(inst_.op) ? half << 16 : half);
+    if (access_of(inst_.op) == Access::Write) store(w_, inst_);
+}
+
+// A dword of what a load has as its result; of d16 loads the other half is as it was, or 0.
+void InitCheck::write_loaded(const Operand& o, uint32_t d) {
+    RegisterShadow& shadow = registers_of(w_);
+    const uint32_t* const bits = &later_->bits[size_t{d} * lanes];
+    if (o.is(Operand::Kind::Sgpr)) {
+        const uint32_t s = (o.reg + d) & 127;
+        shadow.scalars[s] = bits[0];
+        shadow.copied_scalars[s] = bits[0] != 0;
+        return;
+    }
+    const uint32_t row = row_of(w_, o, d);
+    if (!is_vector(o) || row >= shadow.any.size()) return;
+    const bool high = loads_high_half(inst_.op), half = high || effects(inst_.op).partial;
+    const uint32_t kept = !half || traits(w_).sramecc ? 0 : high ? 0xffffu : 0xffff0000u;
+    uint32_t now[lanes];
+    for (uint32_t lane = 0; lane < lanes; lane++)
+        now[lane] = (shadow.row(row)[lane] & kept) | (high ? bits[lane] << 16 : bits[lane]);
+    set_row(shadow, row, now, w_.exec());
+    shadow.copied[row] = (shadow.copied[row] & ~w_.exec()) | (later_->copied & w_.exec());
+}
+
+// What the instruction writes is a copy of memory where its source is, else it is none.
+void InitCheck::write_copied() {
+    RegisterShadow& shadow = registers_of(w_);
+    const bool copies = is_copy(inst_);
+    for (const Operand& o : inst_.dst)
+        for (uint32_t d = 0; d < dwords_of(o); d++) {
+            const uint64_t from = copies ? copied_lanes(w_, shadow, inst_.src[0], d) : 0;
+            if (o.is(Operand::Kind::Sgpr)) shadow.copied_scalars[(o.reg + d) & 127] = from & 1;
+            const uint32_t row = is_vector(o) ? row_of(w_, o, d) : ~0u;
+            if (row >= shadow.copied.size()) continue;
+            const bool masked = copies && !effects(inst_.op).unmasked;
+            const uint64_t where = masked ? w_.exec() : ~uint64_t{0};
+            shadow.copied[row] = (shadow.copied[row] & ~where) | (from & where);
+        }
+}
+
 void InitCheck::settle() {
     if (!later_) return;
     static constexpr uint32_t all_written[lanes] = {};
     RegisterShadow& shadow = registers_of(w_);
+    if (!later_->loads) write_copied();
     if (later_->tried) {
         for (size_t i = 0; i < later_->rows.size(); i++)
             set_row(shadow, later_->rows[i], &later_->bits[i * lanes], wave64_exec);
@@ -291,13 +412,12 @@ void InitCheck::settle() {
     }
     for (const Operand& o : inst_.dst)
         for (uint32_t d = 0; d < dwords_of(o); d++) {
+            if (later_->loads && &o == inst_.dst.begin()) {
+                write_loaded(o, d);
+                continue;
+            }
             if (o.is(Operand::Kind::Sgpr)) shadow.scalars[(o.reg + d) & 127] = 0;
-            if (!is_vector(o)) continue;
-            set_row(shadow, row_of(w_, o, d), all_written, w_.exec());
-            uint32_t none[lanes];
-            std::fill_n(none, lanes, ~0u);
-            if (d < later_->scratch.size())
-                set_row(shadow, row_of(w_, o, d), none, later_->scratch[d]);
+            if (is_vector(o)) set_row(shadow, row_of(w_, o, d), all_written, w_.exec());
         }
     if (effects(inst_.op).writes_scc) shadow.scc = false;
 }

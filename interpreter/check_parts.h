@@ -33,6 +33,16 @@ void check_alignment(Wave& w, const Inst& inst);
 void check_unaligned(Wave& w, const Inst& inst);
 void check_division(Wave& w, const Inst& inst);
 bool looks_at_accesses(Opcode op);  // of global memory, and what orders them
+// Elements of such buffers have the size that the V# or the instruction says: of these accesses
+// only the first byte is certain.
+bool converts(const Inst& inst);
+
+// Global memory that nobody has written. A wave that is about to load some of it is watched from
+// here on (RegisterShadow::watches_bits): it yields in front of the load, for who watches.
+void check_unwritten(Wave& w, const Inst& inst);
+bool looks_at_unwritten(Opcode op);
+// Of those that load: lanes have what was at their own addresses.
+bool loads_to_registers(const Inst& inst);
 
 void check_waits(Wave& w, const Inst& inst);
 
@@ -51,16 +61,21 @@ private:
     // may fault, which do not return.)
     struct Later {
         std::vector<uint32_t> rows;  // numbers
-        std::vector<uint32_t> bits;  // 64 of each
+        // 64 of each; of a load those of each dword of its destination.
+        std::vector<uint32_t> bits;
+        uint64_t copied = 0;  // lanes of a load that these bits are in memory of
         std::array<uint32_t, 128> scalars{};
-        bool scc = false, tried = false;
-        // Of loads from scratch memory: lanes and dwords without a value.
-        std::array<uint64_t, 16> scratch{};
+        bool scc = false, tried = false, loads = false;
 
         void add_row(uint32_t row);
         void try_it(Wave& w, const Inst& inst);
         void look_at_scratch(Wave& w, const Inst& inst, uint64_t& global);
+        void look_at_load(Wave& w, const Inst& inst);
+        void not_written(uint32_t lane, uint32_t byte);
     };
+    void access();
+    void write_loaded(const Operand& o, uint32_t dword);
+    void write_copied();
     Wave& w_;
     const Inst& inst_;
     std::optional<Later> later_;

@@ -12,11 +12,13 @@ namespace {
 
 void check_and_run(Wave& w, const Inst& inst) {
     look(w, inst);
+    if (w.exit.kind != ExitKind::None) return;
     handler(inst.op)(w, inst);
 }
 
 void watch_and_run(Wave& w, const Inst& inst) {
     look(w, inst);
+    if (w.exit.kind != ExitKind::None) return;
     InitCheck bits(w, inst);
     handler(inst.op)(w, inst);
     bits.settle();
@@ -37,6 +39,7 @@ struct Kind {
 };
 constexpr Kind kinds[] = {{machine::checks_of_lds, looks_at_lds},
                           {machine::checks_of_accesses, looks_at_accesses},
+                          {machine::check_init, looks_at_unwritten},
                           {machine::check_alignment, looks_at_scalars},
                           {machine::check_division, looks_at_divisions}};
 constexpr size_t sets_of_kinds = size_t{1} << std::size(kinds);
@@ -83,6 +86,8 @@ void look(Wave& w, const Inst& inst) {
     if (!shadow_of(w)) return;
     const uint32_t checks = w.ctx->checks;
     if (!checks) return;  // a copy of the wave that others try out
+    if (checks & machine::check_init && looks_at_unwritten(inst.op)) check_unwritten(w, inst);
+    if (w.exit.kind != ExitKind::None) return;  // it will be looked at again
     if (checks & machine::check_waitcnt) check_waits(w, inst);
     if (checks & machine::checks_of_lds) check_lds(w, inst);
     if (checks & machine::check_race) check_global(w, inst);

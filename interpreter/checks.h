@@ -5,6 +5,7 @@
 
 namespace wj::interp {
 
+// May stop the wave in front of the instruction, to yield (memory::watched_from_here).
 // Tells the sink of the dispatch what the checkers of accesses, waits and divisions find. Needs
 // ExecContext::checks and the work-group's GroupShadow. ds_*_src2_* are not looked at.
 void look(machine::Wave& wave, const Inst& inst);

@@ -609,6 +609,7 @@ void run_whole(Wave& w, const Inst& in) {
     std::optional<InitCheck> bits;
     if (w.ctx->checks) {
         look(w, in);
+        if (w.exit.kind != ExitKind::None) return;
         bits.emplace(w, in);
     }
     const u32 enabled = w.trap_enabled ? w.mode >> machine::mode::excp_en_shift & ex::all : 0;

@@ -345,7 +345,7 @@ private:
                                              : w.pc == block.target
                                                  ? block.target_edge
                                                  : coverage.edge(block.end, w.pc);
-        coverage.count(edge[machine::Coverage::divides(w)]);
+        coverage.count(coverage.counter(edge, w));
     }
 
     static void count(Wave& w, int64_t n) {

@@ -93,7 +93,7 @@ void covered_jump(Wave& w, const Inst& inst) {
     handler(inst.op)(w, inst);
     const Coverage* const coverage = w.ctx->coverage;
     if (coverage && w.exit.kind == ExitKind::None)
-        coverage->count(coverage->edge(from, w.pc)[Coverage::divides(w)]);
+        coverage->count(coverage->counter(coverage->edge(from, w.pc), w));
 }
 
 }  // namespace wj::interp

@@ -9,6 +9,7 @@
 #include "interpreter/buffer_address.h"
 #include "interpreter/buffer_format.h"
 #include "interpreter/mem_address.h"
+#include "interpreter/mem_smem.h"
 
 namespace wj::interp {
 
@@ -25,6 +26,18 @@ inline bool stores_high_half(Opcode op) {
         Opcode::flat_store_byte_d16_hi,    Opcode::flat_store_short_d16_hi,
         Opcode::scratch_store_byte_d16_hi, Opcode::scratch_store_short_d16_hi,
         Opcode::buffer_store_byte_d16_hi,  Opcode::buffer_store_short_d16_hi,
+    };
+    return std::ranges::find(ops, op) != std::end(ops);
+}
+
+inline bool loads_high_half(Opcode op) {
+    constexpr Opcode ops[] = {
+        Opcode::global_load_ubyte_d16_hi,  Opcode::global_load_sbyte_d16_hi,
+        Opcode::global_load_short_d16_hi,  Opcode::flat_load_ubyte_d16_hi,
+        Opcode::flat_load_sbyte_d16_hi,    Opcode::flat_load_short_d16_hi,
+        Opcode::scratch_load_ubyte_d16_hi, Opcode::scratch_load_sbyte_d16_hi,
+        Opcode::scratch_load_short_d16_hi, Opcode::buffer_load_ubyte_d16_hi,
+        Opcode::buffer_load_sbyte_d16_hi,  Opcode::buffer_load_short_d16_hi,
     };
     return std::ranges::find(ops, op) != std::end(ops);
 }
@@ -70,6 +83,23 @@ void each_spot(Wave& w, const Inst& inst, uint32_t bytes, F&& f) {
         default:
             return;
     }
+}
+
+// Calls f(lane, address, at, bytes) for what lanes access of global memory, `at` of the bytes in
+// the lane's registers; at lane 0 for scalars, but for scalar buffers.
+template <class F>
+void each_global(Wave& w, const Inst& inst, uint32_t bytes, F&& f) {
+    if (inst.format == Format::SMEM) {
+        if (!encoding_info(inst.op).v_sharp)
+            f(uint32_t{0}, w.ctx->reach(scalar_address(w, inst)), uint32_t{0}, bytes);
+        return;
+    }
+    uint32_t lane_before = lanes, at = 0;
+    each_spot(w, inst, bytes, [&](uint32_t lane, Spot spot, uint32_t size) {
+        at = lane == lane_before ? at + size : 0;
+        lane_before = lane;
+        if (spot.place == Place::Global) f(lane, w.ctx->reach(spot.address), at, size);
+    });
 }
 
 }  // namespace wj::interp

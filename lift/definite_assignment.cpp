@@ -267,7 +267,8 @@ private:
         return true;
     }
 
-    // What is loaded has been written, if not in this memory: that is not asked here.
+    // What is loaded has been written: whether that is so, who watches memory looks at. What is
+    // stored has to have been, in private memory, too.
     bool access(const Inst& inst, WrittenLanes& s) {
         const auto usable = [&](const Operand& o) {
             if (is_scalar(o)) return all_scalars(s, o);

@@ -23,8 +23,8 @@ struct UnassignedUse {
     uint64_t begin = 0, end = 0;  // where the code is that tells so
 };
 
-// Of code without private memory that starts at `pc`. Possible where there is an indirect branch or
-// a call, registers relative to M0, or too much code.
+// Of code that starts at `pc`; what it loads has been written. Possible where there is an indirect
+// branch or a call, registers relative to M0, or too much code.
 UnassignedUse find_unassigned_use(const Target& target, const Fetch& fetch, uint64_t pc,
                                   const AssignedAtStart& start);
 

@@ -309,16 +309,23 @@ void Lifter::observe(const Inst& inst) {
     call_function(observer, inst, true);
 }
 
-// As Coverage::divides.
+// As Coverage::counter.
 static Value counter_of_edge(Lifter& l, uint64_t to) {
-    const auto [full, divided] = l.options.coverage->edge(l.next_pc, to);
+    const machine::Coverage& coverage = *l.options.coverage;
+    const auto [full, divided] = coverage.edge(l.next_pc, to);
     const Value together = l.s.const32(full);
-    if (!l.options.coverage->divergence) return together;
+    if (!coverage.splits()) return together;
     const Value exec = l.s.get_mask_bits(machine::exec_lo);
-    const auto is = [&](uint64_t mask) { return l.emit(Op::UCmpEq64, {exec, l.s.const64(mask)}); };
-    const Value in_part = l.emit(
-        Op::USelect32, {is(machine::first_lanes(l.options.lanes)), together, l.s.const32(divided)});
-    return l.emit(Op::USelect32, {is(0), together, in_part});
+    const auto is = [&](Value mask) { return l.emit(Op::UCmpEq64, {exec, mask}); };
+    Value part = l.s.const32(divided);
+    if (coverage.lanes) {  // and Coverage::range_of
+        const Value less = l.emit(Op::USub32, {l.emit(Op::UPopcnt64, {exec}), l.s.const32(1)});
+        const Value range = l.emit(Op::USub32, {l.s.const32(32), l.emit(Op::UClz32, {less})});
+        part = l.emit(Op::UAdd32, {part, range});
+    }
+    const Value first = l.emit(Op::GetS64, {}, machine::Wave::first_exec);
+    const Value in_part = l.emit(Op::USelect32, {is(first), together, part});
+    return l.emit(Op::USelect32, {is(l.s.const64(0)), together, in_part});
 }
 
 void Lifter::cover(uint64_t to) {

@@ -6,14 +6,14 @@
 // behind the branch; s_endpgm has one to nowhere. Each wave that takes it counts once. All engines
 // count the same edges, as these do not depend on how they cut code into blocks.
 //
-// With `divergence`, edges that a wave takes with some of its lanes on, others off, have counters
-// of their own. Full is what most waves of the launch begin with (ExecContext::whole_lanes): the
-// last waves of work-groups of other sizes are never full. With all lanes off an edge is an
-// ordinary one: all lanes agree.
+// With `divergence`, edges that a wave takes with some of the lanes that it began with on, others
+// off, have counters of their own; with `lanes` one for each of some ranges of how many are on.
+// With all lanes off an edge is an ordinary one: all lanes agree.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "machine/wave.h"
@@ -25,7 +25,7 @@ struct Coverage {
 
     uint8_t* counters = nullptr;  // first: translated code reads it
     uint32_t size = 0;            // how many there are
-    bool divergence = false;
+    bool divergence = false, lanes = false;
     // A number for a place in guest code that is the same in all processes: it knows the code
     // object and the offset in it, not the address.
     uint64_t (*place)(const void* places, uint64_t pc) = nullptr;
@@ -34,18 +34,29 @@ struct Coverage {
     // nobody is. constant: `a` stands in the code.
     void (*compared)(uint32_t bits, uint64_t a, uint64_t b, bool constant) = nullptr;
 
+    // Of 1, 2, 3 to 4, 5 to 8, 9 to 16, 17 to 32, 33 to 63 lanes that are some of the wave's.
+    static constexpr uint32_t lane_ranges = 7;
+    static uint32_t range_of(uint32_t lanes) {
+        return static_cast<uint32_t>(std::bit_width(lanes - 1));
+    }
+
     // The counters of the edge from the branch that ends at `from`: for waves whose lanes go
-    // together and, with divergence another one, for those of which only some are on.
+    // together and, with divergence another one, for those of which only some are on; with lanes
+    // the first of as many as there are ranges.
     using Edge = std::array<uint32_t, 2>;
     Edge edge(uint64_t from, uint64_t to) const {
         const uint64_t end = to == nowhere ? 0 : place(places, to);
         const uint64_t hash = mix(place(places, from) * 0x9e3779b97f4a7c15 + end);
-        return {counter_of(hash), counter_of(divergence ? mix(hash) : hash)};
+        const uint32_t together = counter_of(hash, size);
+        if (!splits()) return {together, together};
+        return {together, counter_of(mix(hash), lanes ? size - lane_ranges + 1 : size)};
     }
-    // Which of them a wave counts in that stands at the edge.
-    static bool divides(const Wave& wave) {
-        const uint64_t exec = wave.exec();
-        return exec && exec != wave.ctx->whole_exec();
+    bool splits() const { return divergence || lanes; }
+    // Where a wave counts that stands at the edge.
+    uint32_t counter(const Edge& edge, const Wave& wave) const {
+        const uint64_t exec = splits() ? wave.exec() : 0;
+        if (!exec || exec == wave.s64(Wave::first_exec)) return edge[0];
+        return edge[1] + (lanes ? range_of(static_cast<uint32_t>(std::popcount(exec))) : 0);
     }
     // Counters stay at 255. Threads that count at the same time may lose one of their counts.
     void count(uint32_t edge) const {
@@ -54,8 +65,9 @@ struct Coverage {
         if (now != 255) counter.store(now + 1, std::memory_order_relaxed);
     }
 
-    uint32_t counter_of(uint64_t hash) const {
-        return static_cast<uint32_t>((hash >> 32) * size >> 32);
+    // One of so many.
+    static uint32_t counter_of(uint64_t hash, uint32_t count) {
+        return static_cast<uint32_t>((hash >> 32) * count >> 32);
     }
 
     // The finalizer of splitmix64.

@@ -8,6 +8,7 @@
 #include "machine/checks.h"
 #include "machine/global_shadow.h"
 #include "machine/register_shadow.h"
+#include "machine/unwritten_memory.h"
 
 namespace wj::machine {
 
@@ -89,14 +90,18 @@ private:
 
 // And of a dispatch.
 struct DispatchShadow {
-    explicit DispatchShadow(FindingSink& sink) : sink(sink) {}
+    DispatchShadow(FindingSink& sink, UnwrittenMemory* unwritten, bool watches)
+        : sink(sink), unwritten(unwritten), watches(watches) {}
     FindingSink& sink;
     GlobalShadow global;
+    UnwrittenMemory* const unwritten;  // of the device, with check_init; or null
+    const bool watches;                // waves may be watched for bits that nobody has written
 };
 
 struct GroupShadow {
     LdsShadow lds;
     std::vector<RegisterShadow> waves;  // with checks_of_registers
+    bool watches_bits = false;          // of a wave at least
     DispatchShadow* dispatch = nullptr;
 };
 

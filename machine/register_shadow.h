@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,13 +35,20 @@ struct RegisterShadow {
     bool scc = false;
     std::vector<uint32_t> rows;
     std::vector<uint64_t> any;  // of a row: lanes with such bits
-    std::vector<bool> scratch;  // byte o of lane l is [o * 64 + l]: true = written
+    // Lanes of a row, and scalars, whose bits are unwritten as they were in global memory: stores
+    // put them back there.
+    std::vector<uint64_t> copied;
+    std::bitset<128> copied_scalars;
+    std::vector<uint64_t> scratch;  // of each byte of private memory: lanes that have written it
     bool watches_bits = false;
 
     uint32_t* row(uint32_t r) { return &rows[size_t{r} * 64]; }
-    // first_rows: VGPRs that have values; scalars_known: SGPRs from s0 on.
+    // Without `bits` only private memory is known. first_rows: VGPRs that have values;
+    // scalars_known: SGPRs from s0 on.
     void begin(bool bits, uint32_t row_count, uint32_t first_rows, uint32_t scalars_known,
                uint32_t scratch_bytes);
+    // From here on, as if all bits of registers had been written.
+    void begin_watching(uint32_t row_count);
 };
 
 }  // namespace wj::machine

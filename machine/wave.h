@@ -229,8 +229,10 @@ struct alignas(64) Wave {
     uint32_t scc = 0;   // 0 or 1
     uint32_t mode = 0;  // MODE hardware register
     uint32_t status = 0, trapsts = 0;
-    // What is above and these begin cache lines: translated code points here.
-    uint32_t sgpr[128] = {};
+    // What is above and these begin cache lines: translated code points here. Behind the guest's
+    // registers is a mask of the lanes that the wave began with.
+    static constexpr uint32_t first_exec = 128;
+    uint32_t sgpr[first_exec + 2] = {};
     uint32_t* vgpr = nullptr;  // vgpr_count rows of 64 dwords; 64-byte aligned
     // AccVGPR rows (gfx908: own file; gfx90a: vgpr + accum_offset rows), or the rows of v256 and
     // what is above, or null.

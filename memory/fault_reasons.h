@@ -33,6 +33,8 @@ inline constexpr const char* joins_without_wait =
     "a named barrier is joined, and the wave neither waits for it nor leaves it";
 inline constexpr const char* under_way_at_barrier =
     "memory operations are under way at s_barrier, which this processor does not allow";
+inline constexpr const char* unwritten_memory =
+    "an atomic operation goes by what is there, and nobody has written it";
 inline constexpr const char* unwritten_address =
     "is a part of an address, and nobody has written it";
 inline constexpr const char* unwritten_data =
@@ -41,5 +43,7 @@ inline constexpr const char* unwritten_condition =
     "decides where the wave goes on, and nobody has written it";
 inline constexpr const char* unwritten_lanes =
     "decides which lanes are on, and nobody has written it";
+// Not of a fault: a wave yields, to go on where its registers are watched.
+inline constexpr const char* watched_from_here = "loads memory that nobody has written";
 
 }  // namespace wj::memory

@@ -65,6 +65,7 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     d.coverage.counters = o.coverage_counters;
     d.coverage.size = o.coverage_size;
     d.coverage.divergence = o.coverage_divergence != 0;
+    d.coverage.lanes = o.coverage_lanes != 0;
     if (o.coverage_report) d.coverage_report = o.coverage_report;
     if (o.coverage != WJ_COVERAGE_COUNTERS && (o.coverage_counters || o.coverage_size))
         return Status(Code::InvalidArgument,
@@ -100,7 +101,10 @@ wj_status device_bytes(wj_context* context, uint64_t address, uint64_t size, uin
                        void*& host) {
     memory::AddressSpace& memory = context->device->memory();
     host = memory.translate(address, size, rights);
-    if (host && rights & memory::writable) memory.note_write(address, size);
+    if (host && rights & memory::writable) {
+        memory.note_write(address, size);
+        if (auto* unwritten = context->device->unwritten()) unwritten->write(address, size);
+    }
     if (host || !size) return WJ_OK;
     return context->fail(WJ_INVALID_ARGUMENT,
                          std::to_string(size) + " bytes at " + hex(address) + " are not " +
@@ -221,12 +225,14 @@ wj_status wj_memory_allocate(wj_context* context, uint64_t size, uint64_t* addre
                                                        "wj_memory_allocate", memory::Extent::Bytes);
         if (!made) return context->fail(made.status());
         *address = *made;
+        if (auto* unwritten = context->device->unwritten()) unwritten->add(*made, size);
         return WJ_OK;
     });
 }
 
 wj_status wj_memory_free(wj_context* context, uint64_t address) {
     return guarded(context, [&] {
+        if (auto* unwritten = context->device->unwritten()) unwritten->remove(address);
         Status status = context->device->memory().free(address);
         return status ? WJ_OK : context->fail(status);
     });
@@ -279,6 +285,8 @@ wj_status wj_memory_copy(wj_context* context, uint64_t to, uint64_t from, uint64
         wj_status status = device_bytes(context, to, size, memory::writable, target);
         if (status == WJ_OK) status = device_bytes(context, from, size, memory::readable, source);
         if (status == WJ_OK && size) std::memmove(target, source, size);
+        auto* const unwritten = context->device->unwritten();
+        if (status == WJ_OK && unwritten) unwritten->copy(to, from, size);
         return status;
     });
 }
@@ -309,7 +317,13 @@ wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t
     return guarded(context, [&] {
         if (!host) return context->fail(WJ_INVALID_ARGUMENT, "host is NULL");
         const wj_status status = device_bytes(context, address, size, rights, *host);
-        if (status == WJ_OK && rights & WJ_WRITE) context->snapshots->add_host_range(address, size);
+        if (status != WJ_OK || !(rights & WJ_WRITE)) return status;
+        context->snapshots->add_host_range(address, size);
+        // From here on nobody knows what the host writes.
+        memory::Allocation allocation;
+        auto* const unwritten = context->device->unwritten();
+        if (unwritten && context->device->memory().find(address, allocation))
+            unwritten->give_away(allocation.guest);
         return status;
     });
 }

@@ -14,6 +14,7 @@
 
 #include "common/fork.h"
 #include "frontend/code_object.h"
+#include "machine/unwritten_memory.h"
 #include "memory/snapshot.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
@@ -41,6 +42,8 @@ struct wj_context {
     std::unique_ptr<wj::runtime::Device> device;
     std::string target, engine;
     std::unique_ptr<wj::memory::Snapshots> snapshots;
+    // Of each snapshot, with WJ_CHECK_INIT.
+    std::map<wj_snapshot, wj::machine::UnwrittenMemory::State> unwritten;
     std::mutex modules_mutex;
     std::vector<wj_module*> modules;  // loaded
 

@@ -27,6 +27,8 @@ wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options* optio
             return status;
         *snapshot = context->snapshots->take(
             {.marked_only = o.only_marked_writes != 0, .mapped_memory = o.registered_memory != 0});
+        if (const auto* now = context->device->unwritten())
+            context->unwritten[*snapshot] = now->save();
         return WJ_OK;
     });
 }
@@ -38,6 +40,7 @@ wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot, wj_rest
         memory::Snapshots::Restored restored;
         const Status status = context->snapshots->restore(snapshot, restored);
         if (!status) return context->fail(status);
+        if (auto* now = context->device->unwritten()) now->restore(context->unwritten[snapshot]);
         if (!info) return WJ_OK;
         wj_restore_info i{};
         i.pages_examined = restored.pages_looked_at;
@@ -51,6 +54,7 @@ wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot, wj_rest
 wj_status wj_snapshot_release(wj_context* context, wj_snapshot snapshot) {
     return guarded(context, [&] {
         const Status status = context->snapshots->release(snapshot);
+        context->unwritten.erase(snapshot);
         return status ? WJ_OK : context->fail(status);
     });
 }
@@ -64,6 +68,7 @@ wj_status wj_memory_mark_written(wj_context* context, uint64_t address, uint64_t
                 std::to_string(size) + " bytes at " + hex(address) +
                     " are not writable device memory: " + memory.describe(address));
         memory.note_write(address, size);
+        if (auto* unwritten = context->device->unwritten()) unwritten->write(address, size);
         return WJ_OK;
     });
 }

@@ -41,6 +41,8 @@ public:
     // Blocks if the path ends in .drcov, else lines. NotFound: the file is empty, as there is code
     // and none of it has line tables.
     Status write(const std::string& path) const;
+    // The same of the last words of a device. Ok where another one has had the same ones.
+    Status write_at_end(const std::string& path);
 
 private:
     struct Branch {
@@ -62,6 +64,7 @@ private:
     std::string as_lcov() const;
 
     mutable std::mutex mutex_;
+    std::string said_;  // by write_at_end()
     std::unique_ptr<uint8_t, Unmap> counters_;
     std::map<std::string, File> files_;
     std::map<std::string, ReachedObject> objects_;

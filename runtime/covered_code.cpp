@@ -75,8 +75,11 @@ public:
 
     uint8_t of(uint64_t from, uint64_t to) const {
         const auto [full, divided] = coverage_.edge(from, to);
-        const uint32_t count = coverage_.counters[full];
-        return saturated(divided == full ? count : count + coverage_.counters[divided]);
+        uint32_t count = coverage_.counters[full];
+        const uint32_t parts = coverage_.lanes ? machine::Coverage::lane_ranges : 1;
+        for (uint32_t p = 0; coverage_.splits() && p < parts; p++)
+            if (divided + p != full) count += coverage_.counters[divided + p];
+        return saturated(count);
     }
     void add(const Function& f, const std::set<uint64_t>& places) {
         for (const auto& [pc, exit] : f.exits) {

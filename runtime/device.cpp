@@ -12,6 +12,7 @@
 #include "frontend/code_object_bytes.h"
 #include "machine/checks.h"
 #include "machine/guard.h"
+#include "machine/unwritten_memory.h"
 #include "memory/clone.h"
 #include "runtime/coverage_report.h"
 #include "runtime/engine_factory.h"
@@ -56,9 +57,11 @@ public:
             new std::shared_ptr(shared_);
         } else {
             scheduler_.reset();  // no dispatch runs from here on
-            if (options_.coverage_to)
-                if (Status status = write_coverage(options_.coverage_report); !status)
-                    std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
+            if (options_.coverage_to) {
+                collect_coverage();
+                const Status status = options_.coverage_to->write_at_end(options_.coverage_report);
+                if (!status) std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
+            }
             if (shared_) shared_->remove(this);
         }
         std::lock_guard lock(modules_mutex_);
@@ -108,6 +111,10 @@ public:
             if (!engine) return engine.status();
             shared_->engine = std::move(*engine);
         }
+        if (options_.checks & machine::check_init && (original || !options_.unwritten))
+            options_.unwritten = std::make_shared<machine::UnwrittenMemory>();
+        if (original && original->unwritten())
+            options_.unwritten->restore(original->options_.unwritten->save());
         shared_->add(this);
         options_.engine = choose_engine(options_.engine);
         if (options_.memory_mode != machine::MemoryMode::Checked &&
@@ -152,6 +159,9 @@ public:
     }
 
     Findings& findings() override { return *options_.findings; }
+    machine::UnwrittenMemory* unwritten() const override {
+        return options_.checks & machine::check_init ? options_.unwritten.get() : nullptr;
+    }
 
     void collect_coverage() override {
         if (!options_.coverage_to) return;
@@ -311,7 +321,8 @@ private:
             (!plan->named_by_code() || unassigned_uses_.possible(*plan, memory_));
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         if (complete.checks)
-            state->findings = std::make_unique<DispatchFindings>(*state, memory_, findings());
+            state->findings =
+                std::make_unique<DispatchFindings>(*state, memory_, findings(), unwritten());
         state->module = std::move(module);
         state->piece = std::move(piece);
         return state;
@@ -406,7 +417,8 @@ private:
             }
             if (options_.coverage.kind == Kind::Auto)
                 options_.coverage = {Kind::Counters, options_.coverage_to->counters(),
-                                     CoverageReport::counter_count, options_.coverage.divergence};
+                                     CoverageReport::counter_count, options_.coverage.divergence,
+                                     options_.coverage.lanes};
         }
         return find_counters(options_.coverage, coverage_);
     }

@@ -21,6 +21,9 @@
 namespace wj {
 struct CodeObject;
 }
+namespace wj::machine {
+class UnwrittenMemory;
+}
 
 namespace wj::runtime {
 
@@ -59,6 +62,8 @@ struct DeviceOptions {
     // is not reported. Empty: none.
     std::string check_report, check_suppressions;
     std::shared_ptr<Findings> findings;  // of another device, to share them; null: its own
+    // With machine::check_init; of another device that has the same memory, or null: its own.
+    std::shared_ptr<machine::UnwrittenMemory> unwritten;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
     // A file that plans of translated blocks are appended to (docs/howto/look-at-host-code.md);
     // empty: none.
@@ -253,6 +258,9 @@ public:
 
     // What checkers have found in all dispatches so far.
     virtual Findings& findings() = 0;
+    // Null without machine::check_init. Who allocates memory that the host cannot write by itself
+    // tells it, and what the host writes to it then.
+    virtual machine::UnwrittenMemory* unwritten() const = 0;
 
     // What kernels have reached so far, as coverage_report. InvalidArgument without that, NotFound
     // when the file is empty for want of line tables.

@@ -83,7 +83,8 @@ Status Findings::write() const {
 }
 
 void DispatchFindings::forget() {
-    shadow_ = std::make_unique<machine::DispatchShadow>(*this);
+    shadow_ = std::make_unique<machine::DispatchShadow>(*this, unwritten_,
+                                                        !dispatch_.plan.code.sgpr_aliases);
     found_.clear();
 }
 

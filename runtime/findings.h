@@ -47,9 +47,10 @@ private:
 // first of the first work-group, whichever thread was faster.
 class DispatchFindings final : public machine::FindingSink {
 public:
+    // unwritten: null without machine::check_init.
     DispatchFindings(const DispatchState& dispatch, const memory::AddressSpace& memory,
-                     Findings& all)
-        : dispatch_(dispatch), memory_(memory), all_(all) {
+                     Findings& all, machine::UnwrittenMemory* unwritten)
+        : dispatch_(dispatch), memory_(memory), all_(all), unwritten_(unwritten) {
         forget();
     }
     machine::DispatchShadow& shadow() { return *shadow_; }
@@ -74,6 +75,7 @@ private:
     const DispatchState& dispatch_;
     const memory::AddressSpace& memory_;
     Findings& all_;
+    machine::UnwrittenMemory* const unwritten_;
     std::unique_ptr<machine::DispatchShadow> shadow_;
     std::mutex mutex_;
     std::map<Place, Found> found_;

@@ -154,6 +154,7 @@ void GroupContext::begin_shadow(const LaunchPlan& plan) {
     group.shadow = &shadow_;
     shadow_.lds.begin(plan.request.group_segment_size);
     shadow_.waves.resize(checks & machine::checks_of_registers ? group.wave_count : 0);
+    shadow_.watches_bits = plan.code.watches_bits;
     for (machine::RegisterShadow& wave : shadow_.waves)
         wave.begin(plan.code.watches_bits, plan.vgpr_count + plan.agpr_count, plan.id_rows,
                    initial_sgprs(plan), plan.scratch_lane_bytes);

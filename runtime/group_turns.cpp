@@ -50,7 +50,7 @@ void GroupTurns::begin_row(uint32_t index) {
     for (;; index++) {
         machine::Wave& wave = group_.waves[index];
         if (wave.exit.kind != ExitKind::None) wave.exit = {};
-        if (one_wave() || index + 1 == group_.group.wave_count ||
+        if (wave_by_wave() || index + 1 == group_.group.wave_count ||
             group_.states[index + 1] != WaveState::Runnable)
             break;
     }
@@ -198,7 +198,7 @@ bool GroupTurns::begin_group() {
 
 machine::Wave* GroupTurns::next(machine::Wave& wave) {
     settle(wave);
-    if (one_wave()) return nullptr;
+    if (wave_by_wave()) return nullptr;
     if (machine::Wave* other = runnable(wave.wave_in_group + 1)) return other;
     if (one_round_ || dispatch_.stopped()) return nullptr;
     const bool all_ended = group_.ended == group_.group.wave_count;

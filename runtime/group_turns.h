@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "machine/engine.h"
+#include "machine/group_shadow.h"
+#include "memory/fault_reasons.h"
 #include "runtime/dispatch.h"
 
 namespace wj::runtime {
@@ -44,6 +46,19 @@ public:
     bool last_of_limit() const { return last_of_limit_; }
     bool one_wave() const {
         return dispatch_.allowance.limited() || dispatch_.plan.request.deterministic;
+    }
+    // Each call of an engine runs one wave: others may be for another engine.
+    bool wave_by_wave() const {
+        return one_wave() || (group_.group.shadow && group_.group.shadow->watches_bits);
+    }
+    // For bits that nobody has written, from its beginning or from a load on.
+    bool is_watched(const machine::Wave& wave) const {
+        return group_.group.shadow && group_.group.shadow->watches_bits &&
+               group_.group.shadow->waves[wave.wave_in_group].watches_bits;
+    }
+    static bool begins_to_be_watched(const machine::Wave& wave) {
+        return wave.exit.kind == machine::ExitKind::Yield &&
+               wave.exit.reason == memory::watched_from_here;
     }
     // What runnable() was asked for when it gave this wave.
     uint32_t place_of(const machine::Wave& wave) const {

@@ -62,14 +62,20 @@ bool has_compares() {
 
 Status find_counters(const CoverageOptions& options, machine::Coverage& out) {
     using Kind = CoverageOptions::Kind;
-    if (options.divergence && options.kind == Kind::Off)
-        return {Code::InvalidArgument, "coverage of divergence is wanted, and coverage is off"};
+    if ((options.divergence || options.lanes) && options.kind == Kind::Off)
+        return {Code::InvalidArgument,
+                "coverage of divergence or lanes is wanted, and coverage is off"};
     out.divergence = options.divergence;
+    out.lanes = options.lanes;
     if (options.kind == Kind::Counters) {
         if (!options.counters || !options.size || options.size > UINT32_MAX)
             return {Code::InvalidArgument,
                     "coverage needs counters, at least one and fewer than 2^32: there are " +
                         std::to_string(options.counters ? options.size : 0)};
+        if (options.lanes && options.size < machine::Coverage::lane_ranges)
+            return {Code::InvalidArgument,
+                    "coverage of lanes needs " + std::to_string(machine::Coverage::lane_ranges) +
+                        " counters at least: there are " + std::to_string(options.size)};
         out.counters = options.counters;
         out.size = static_cast<uint32_t>(options.size);
     } else if (options.kind == Kind::Auto && LLVMFuzzerTestOneInput &&

@@ -16,7 +16,7 @@ struct CoverageOptions {
     } kind = Kind::Auto;
     uint8_t* counters = nullptr;
     uint64_t size = 0;
-    bool divergence = false;  // machine::Coverage's
+    bool divergence = false, lanes = false;  // machine::Coverage's
 };
 
 // Fills what depends on the options; `out.counters` stays null when nothing is to be counted.

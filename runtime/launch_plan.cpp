@@ -434,7 +434,7 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
                machine::Wave& wave) {
     const KernelDescriptor& kernel = plan.kernel;
     uint32_t wave_size = plan.target->traits.wave_size;
-    std::memcpy(wave.sgpr, plan.user_sgprs, sizeof(wave.sgpr));
+    std::memcpy(wave.sgpr, plan.user_sgprs, sizeof(plan.user_sgprs));
     wave.pc = plan.entry;
     wave.scc = 0;
     wave.mode = plan.mode;
@@ -462,6 +462,7 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     uint32_t count = std::min(wave_size, items - first);
     wave.size = static_cast<uint8_t>(wave_size);
     wave.set_mask(machine::exec_lo, machine::first_lanes(count));
+    wave.set_s64(machine::Wave::first_exec, machine::first_lanes(count));
 
     if (plan.scratch_sgprs.buffer >= 0)
         put_scratch_buffer(plan, wave, wave.sgpr + plan.scratch_sgprs.buffer);

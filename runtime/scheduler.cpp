@@ -632,6 +632,7 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
                 failed = true;
                 return nullptr;
             }
+            if (turns.begins_to_be_watched(wave)) return turns.runnable(turns.place_of(wave));
             const bool more = looks && !waits && turns.slice() < longest;
             turns.set_slice(more ? std::min(turns.slice() * 4, longest) : slice);
             return turns.runnable(turns.place_of(wave) + (more ? 0 : 1));
@@ -641,14 +642,14 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         stopped = no_wave;
         while (first) {
             if (turns.last_of_limit()) forget_shapes(*first);
-            const bool interpreted = turns.last_of_limit() || dispatch.plan.code.watches_bits;
+            const bool interpreted = turns.last_of_limit() || turns.is_watched(*first);
             machine::Engine& engine = interpreted ? *interpreter_ : engine_;
             machine::Wave& last = engine.run_all(*first, turns);
             const bool arrived = last.exit.kind == machine::ExitKind::EndProgram ||
                                  last.exit.kind == machine::ExitKind::Barrier;
             if (!arrived)
                 first = settle(last);
-            else if (turns.one_wave())
+            else if (turns.wave_by_wave())
                 first = turns.runnable(turns.place_of(last) + 1);
             else
                 break;  // the round is over, or the dispatch has been stopped

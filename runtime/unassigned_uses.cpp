@@ -30,7 +30,6 @@ lift::AssignedAtStart start_of(const LaunchPlan& plan) {
 }  // namespace
 
 bool UnassignedUses::possible(const LaunchPlan& plan, const memory::AddressSpace& memory) {
-    if (plan.scratch_lane_bytes) return true;
     const lift::AssignedAtStart start = start_of(plan);
     const std::lock_guard lock(mutex_);
     Answer& answer = known_[plan.entry];

@@ -15,7 +15,7 @@ namespace wj::runtime {
 // Any thread may ask. Answers are kept for as long as the code that they are about is the same.
 class UnassignedUses {
 public:
-    // Whether a wave of the launch may use registers or private memory that it has not written.
+    // Whether a wave of the launch may use registers that it has not written.
     // Yes for code that kernels may write to.
     bool possible(const LaunchPlan& plan, const memory::AddressSpace& memory);
 

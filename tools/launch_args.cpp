@@ -80,36 +80,37 @@ void check_api(wj_context* context, wj_status status, const std::string& text) {
     if (status != WJ_OK) fail("--arg " + text + ": " + wj_last_error(context));
 }
 
-// One of fill=, word=, iota=, file=.
-bool initialise(wj_context* context, const LaunchArg& arg, uint8_t* host, const std::string& key,
+// What a buffer is to hold, by one of fill=, word=, iota=, file=.
+bool initialise(const LaunchArg& arg, std::vector<uint8_t>& bytes, const std::string& key,
                 const std::string& value) {
+    bytes.resize(arg.size);
     if (key == "fill") {
         uint64_t byte = parse_size(value, "--arg " + arg.text);
         if (byte > 255)
             fail("--arg " + arg.text + ": fill= takes a byte; for four bytes use word=",
                  exit_usage);
-        std::memset(host, static_cast<int>(byte), arg.size);
+        std::ranges::fill(bytes, static_cast<uint8_t>(byte));
     } else if (key == "word") {
         uint64_t word = parse_size(value, "--arg " + arg.text);
         if (word > UINT32_MAX || arg.size % 4)
             fail("--arg " + arg.text + ": word= takes 32 bits, the size must be a multiple of 4",
                  exit_usage);
         uint32_t w = static_cast<uint32_t>(word);
-        check_api(context, wj_memory_fill(context, arg.address, &w, 4, arg.size), arg.text);
+        for (uint64_t i = 0; i < arg.size; i += 4) std::memcpy(&bytes[i], &w, 4);
     } else if (key == "iota") {
         if (value != "u32" && value != "f32")
             fail("--arg " + arg.text + ": iota= takes u32 or f32", exit_usage);
         for (uint64_t i = 0; i + 4 <= arg.size; i += 4) {
             uint32_t n = static_cast<uint32_t>(i / 4);
             float f = static_cast<float>(n);
-            std::memcpy(host + i, value == "u32" ? static_cast<void*>(&n) : &f, 4);
+            std::memcpy(&bytes[i], value == "u32" ? static_cast<void*>(&n) : &f, 4);
         }
     } else if (key == "file") {
-        auto bytes = read_whole(value, arg.text);
-        if (bytes.size() > arg.size)
+        auto all = read_whole(value, arg.text);
+        if (all.size() > arg.size)
             fail(fmt::format("--arg {}: {} has {} bytes, the buffer {}", arg.text, value,
-                             bytes.size(), arg.size));
-        std::copy(bytes.begin(), bytes.end(), host);
+                             all.size(), arg.size));
+        std::copy(all.begin(), all.end(), bytes.begin());
     } else {
         return false;
     }
@@ -181,10 +182,7 @@ LaunchArg LaunchArg::make(wj_context* context, const std::string& text) {
     arg.size = parse_size(parts[0], "--arg " + text);
     if (!arg.size) fail("--arg " + text + ": a buffer needs a size", exit_usage);
     check_api(context, wj_memory_allocate(context, arg.size, &arg.address), text);
-    void* host = nullptr;
-    check_api(context,
-              wj_memory_host_pointer(context, arg.address, arg.size, WJ_READ | WJ_WRITE, &host),
-              text);
+    std::vector<uint8_t> bytes;  // none: nobody has written the buffer
     for (size_t i = 1; i < parts.size(); i++) {
         size_t equal = parts[i].find('=');
         std::string key = parts[i].substr(0, equal),
@@ -195,11 +193,12 @@ LaunchArg LaunchArg::make(wj_context* context, const std::string& text) {
             arg.compare = value;
         else if (key == "print")
             arg.print = value;
-        else if (!initialise(context, arg, static_cast<uint8_t*>(host), key, value))
+        else if (!initialise(arg, bytes, key, value))
             fail("--arg " + text + ": '" + key +
                      "' is not known (fill, word, iota, file, dump, compare, print)",
                  exit_usage);
     }
+    check_api(context, wj_memory_write(context, arg.address, bytes.data(), bytes.size()), text);
     arg.value.resize(8);
     std::memcpy(arg.value.data(), &arg.address, 8);
     return arg;

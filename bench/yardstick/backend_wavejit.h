@@ -39,6 +39,7 @@ private:
     WavejitBackend(const WavejitOptions& options, wj_context* context)
         : options_(options), context_(context) {}
     void require(wj_status status, const std::string& what);
+    void write(const Bench& bench, size_t buffer);
     // Kernels see memory of their own, not the host's buffers.
     bool copies() const { return options_.memory == "window"; }
 

@@ -97,15 +97,18 @@ typedef enum wj_memory_mode {
 /* Checkers look for what hardware lets pass. The dispatch goes on as hardware does; with findings
  * it ends with WJ_GUEST_FAULT, wj_fault tells the first one (what, where in the source, in which
  * lanes) and wj_finding_get all. Each kind of finding is told once for an instruction. What is
- * checked costs several times as much to execute; with INIT or WAITCNT everything is interpreted.
- */
+ * checked costs several times as much to execute; with WAITCNT everything is interpreted. */
 enum {
     WJ_CHECK_MEMORY = 1,   /* With checked memory only: LDS beyond what the work-group asked for, to
                             * the byte. The addresses of memory that was freed are not used again
                             * before 4,096 later frees, so that accesses to it are faults. */
     WJ_CHECK_INIT = 2,     /* LDS that is read before any wave of the work-group has written it;
-                            * bits of registers and of scratch memory that nobody has written, where
-                            * they become an address, a condition, EXEC or data in global memory */
+                            * bits of registers, of scratch memory and of what wj_memory_allocate
+                            * gave that nobody has written, where they become an address, a
+                            * condition, EXEC, data in global memory or a part of an atomic
+                            * operation. Hosts that write through an address itself say so
+                            * (wj_memory_mark_written); of what is to hold the zeros that it was
+                            * allocated with, too. */
     WJ_CHECK_RACE = 4,     /* bytes that one wave writes and another reads or writes, and that no
                             * barrier, or in global memory atomics with fences, puts in an order;
                             * atomics have one among themselves. Stores of equal values are none. */
@@ -193,9 +196,10 @@ typedef struct wj_context_options {
                                   * modules, as drcov writes them. Written when the context is made
                                   * and when it is destroyed. With WJ_COVERAGE_AUTO it has counters
                                   * of its own, with WJ_COVERAGE_COUNTERS it is made of those. */
-    int coverage_divergence;     /* non-zero: an edge that a wave takes with some of its lanes on,
-                                  * others off, has a counter of its own. The last waves of
-                                  * work-groups whose size is no multiple of the wave's always do. */
+    int coverage_divergence;     /* non-zero: an edge that a wave takes with some of the lanes that
+                                  * it began with on, others off, has a counter of its own */
+    int coverage_lanes;          /* non-zero: it has one for each of 1, 2, 3-4, 5-8, 9-16, 17-32 and
+                                  * 33-63 lanes that are some of the wave's */
 } wj_context_options;
 
 typedef struct wj_context_info {
@@ -317,7 +321,7 @@ WJ_API wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options
 WJ_API wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot,
                                      wj_restore_info* info);
 WJ_API wj_status wj_snapshot_release(wj_context* context, wj_snapshot snapshot);
-/* The host has written to this device memory by itself. */
+/* The host has written to this device memory by itself: for only_marked_writes, WJ_CHECK_INIT. */
 WJ_API wj_status wj_memory_mark_written(wj_context* context, uint64_t address, uint64_t size);
 
 /* ---- code objects -------------------------------------------------------------------------------

@@ -56,13 +56,15 @@ class Context:
     contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
     CHECKS; what they find is a Fault. coverage_report: a file for the source lines that kernels
     reach, as lcov writes it, or for blocks of code if it ends in .drcov, which close() writes.
-    coverage_divergence: edges that only some lanes of a wave take have counters of their own. window_bytes: with memory="window", how large the window is;
-    0: 64 GiB."""
+    coverage_divergence: edges that only some lanes of a wave take have counters of their own;
+    coverage_lanes: by how many take them. window_bytes: with memory="window", how large the window
+    is; 0: 64 GiB."""
 
     def __init__(self, target: str = "gfx90a", engine: str = "auto", memory: str = "checked", threads: int = 0,
                  coverage: int | Array | None = None, deterministic: bool = False, compute_units: int = 0,
                  checks: Iterable[str] = (), window_bytes: int = 0,
-                 coverage_report: str | None = None, coverage_divergence: bool = False) -> None:
+                 coverage_report: str | None = None, coverage_divergence: bool = False,
+                 coverage_lanes: bool = False) -> None:
         checks = set(checks)
         for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
                                    *((check, CHECKS, "check") for check in checks)):
@@ -73,7 +75,7 @@ class Context:
                                     deterministic=int(deterministic),
                                     checks=sum(CHECKS[check] for check in checks), window_bytes=window_bytes,
                                     coverage_report=coverage_report.encode() if coverage_report else None,
-                                    coverage_divergence=int(coverage_divergence))
+                                    coverage_divergence=int(coverage_divergence), coverage_lanes=int(coverage_lanes))
         self._handle: c_void_p | None = None
         self._modules: list[c_void_p] = []
         self._prepared: list[Prepared] = []
@@ -141,6 +143,12 @@ class Context:
         return array
 
     def zeros(self, shape: int | Sequence[int], dtype: DType = numpy.float32) -> DeviceArray:
+        array = self.empty(shape, dtype)  # memory that is allocated holds zeros
+        self.check(_c.memory_mark_written(self._handle, array.address, array.nbytes))
+        return array
+
+    def empty(self, shape: int | Sequence[int], dtype: DType = numpy.float32) -> DeviceArray:
+        """What nobody has written, as checks="init" has it."""
         return DeviceArray(self, shape, dtype)
 
     def snapshot(self, only_marked_writes: bool = False) -> Snapshot:

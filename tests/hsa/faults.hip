@@ -12,6 +12,9 @@ __global__ void read(int* out, const int* in) {
 __global__ void out_of_bounds(int* p) {
     p[blockIdx.x * 1024 + threadIdx.x] = 1;
 }
+__global__ void add(int* out, const int* in) {
+    out[threadIdx.x] = in[threadIdx.x] + 1;
+}
 __global__ void trap(int* p) {
     if (*p == 0) __builtin_trap();
 }
@@ -56,6 +59,27 @@ int main(int argc, char** argv) {
         read<<<1, 64>>>(data, gone);
     } else if (is("out_of_bounds")) {
         out_of_bounds<<<4, 256>>>(data);
+    } else if (is("unwritten") || is("written")) {
+        // A large copy, a small one, those between buffers, a fill: all of them write. Of
+        // `unwritten` an int is left.
+        constexpr size_t ints = 1 << 20;
+        static int values[ints];
+        int *in, *copy, *moved;
+        HIP_CHECK(hipMalloc(&in, sizeof values));
+        HIP_CHECK(hipMalloc(&copy, 4096));
+        HIP_CHECK(hipMallocManaged(&moved, 4096));
+        HIP_CHECK(hipMemset(in, 1, 1000));
+        HIP_CHECK(hipMemcpy(in + 250, values, 5 * 4, hipMemcpyHostToDevice));
+        if (is("written"))
+            HIP_CHECK(hipMemcpy(in + 255, values, sizeof values - 255 * 4, hipMemcpyHostToDevice));
+        HIP_CHECK(hipMemcpy2D(copy, 512, in, 512, 512, 2, hipMemcpyDeviceToDevice));
+        moved[0] = 5;
+        add<<<1, 256>>>(data, copy);
+        add<<<1, 256>>>(data, moved);
+        add<<<1, 255>>>(data, in);
+        HIP_CHECK(hipDeviceSynchronize());
+        std::printf("PASS %s\n", name);
+        return 0;
     } else if (is("trap")) {
         trap<<<1, 64>>>(data);
     } else if (is("stack_overflow")) {

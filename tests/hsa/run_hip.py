@@ -21,6 +21,7 @@ EXPECTED = {
                            "HSA_STATUS_ERROR_MEMORY_FAULT"]),
     "out_of_bounds": (ABORT, ["memory fault: write of 4 bytes", r"bytes after allocation \d+ \(device memory",
                               r"work-group +\(3, 0, 0\)", "HSA_STATUS_ERROR_MEMORY_FAULT"]),
+    "unwritten": (ABORT, ["v[0-9]+ is stored to global memory, and nobody has written it", "kernel      _Z3addPiPKi", "lanes       63$"]),
     "trap": (ABORT, ["s_trap 2", "kernel      _Z4trapPi", "HSA_STATUS_ERROR_EXCEPTION"]),
     "stack_overflow": (ABORT, ["memory fault: (read|write) of [0-9]+ bytes at 0x2[0-9a-f]{12} .beyond the private segment",
                                # Translated code names the lanes of its chunk where EXEC was written in front of the store.
@@ -50,7 +51,7 @@ def main():
             status, output = r.returncode, r.stdout.decode(errors="replace")
         except subprocess.TimeoutExpired as e:
             status, output = "timeout", (e.stdout or b"").decode(errors="replace")
-        missing = [t for t in texts if not re.search(t, output)]
+        missing = [t for t in texts if not re.search(t, output, re.M)]
         good = status == status_wanted and not missing
         bad += not good
         print(f"{'ok  ' if good else 'FAIL'} {target} {engine}" +

@@ -179,7 +179,8 @@ private:
     alignas(64) std::array<uint32_t, rows * machine::lanes> rows_{};
     machine::ExecContext context_;
     machine::WorkGroup group_;
-    machine::DispatchShadow dispatch_{*this};
+    machine::UnwrittenMemory unwritten_;
+    machine::DispatchShadow dispatch_{*this, &unwritten_, true};
     machine::GroupShadow shadow_;
     std::unique_ptr<machine::Engine> engine_;
     uint64_t code_ = 0, out_ = 0;

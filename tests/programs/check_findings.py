@@ -2,7 +2,7 @@
 """Runs correct HIP programs with all checkers: each must end with status 0 and nothing be found.
 
 check_findings.py --library-dir DIR -- "TARGET,... PROGRAM ARG ..." ...
-Each runs once with all checkers, which interpret, and once with those that leave instructions translated.
+Each runs once with all checkers, which interpret, and with those that leave instructions translated: once with `init`, once with the rest.
 """
 import argparse
 import json
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-CHECKS = ("all", "memory,race,barrier,alignment,division")
+CHECKS = ("all", "init", "memory,race,barrier,alignment,division")
 
 
 def main():

@@ -46,10 +46,11 @@ protected:
         EXPECT_EQ(wj_module_get_kernel(m, name.c_str(), &k), WJ_OK) << name;
         return k;
     }
-    // Of two work-groups of 256, or one wave.
-    wj_status run(wj_kernel* k, uint64_t argument, uint32_t groups) {
-        uint64_t out = 0;
+    // Of two work-groups of 256, or one wave. Memory is written, where it is not what init is for.
+    wj_status run(wj_kernel* k, uint64_t argument, uint32_t groups, bool written = true) {
         EXPECT_EQ(wj_memory_allocate(context.get(), words * 4, &out), WJ_OK);
+        const uint32_t zero = 0, filled = written ? words * 4 : 0;
+        EXPECT_EQ(wj_memory_fill(context.get(), out, &zero, sizeof zero, filled), WJ_OK);
         const uint64_t arguments[] = {out, argument};
         wj_launch_options o = WJ_INIT(wj_launch_options);
         o.block[0] = groups > 1 ? 256 : 64;
@@ -82,6 +83,7 @@ protected:
         return (check != "init" || checks & WJ_CHECK_INIT) &&
                (check != "waitcnt" || checks & WJ_CHECK_WAITCNT);
     }
+    uint64_t out = 0;
     Context context;
     Module module;
     uint32_t checks = 0;
@@ -103,10 +105,32 @@ TEST_P(Sources, IsFoundAndItsTwinIsClean) {
     const Row& row = std::get<0>(GetParam());
     if (!looks(row.check)) GTEST_SKIP() << "its checker interprets";
     wj_kernel* k = kernel("checker_table", row.kernel);
-    EXPECT_EQ(run(k, 0, 2), WJ_OK) << findings();
+    const bool written = std::string(row.check) != "init";
+    EXPECT_EQ(run(k, 0, 2, written), WJ_OK) << findings();
     EXPECT_EQ(wj_finding_count(context.get()), 0u) << findings();
-    EXPECT_EQ(run(k, 1, 2), WJ_GUEST_FAULT);
+    EXPECT_EQ(run(k, 1, 2, written), WJ_GUEST_FAULT);
     EXPECT_TRUE(has(row, place(row.kernel))) << place(row.kernel) << "\n" << findings();
+}
+
+// What has been copied is as unwritten as it was: whoever uses it is told.
+class Copies : public Table {};
+TEST_P(Copies, OfUnwrittenMemoryAreUnwritten) {
+    wj_kernel* copy = kernel("checker_table", "copy_unwritten");
+    EXPECT_EQ(run(copy, 0, 2, false), WJ_OK) << findings();
+    const uint64_t copies = out + 512 * 4;
+    uint64_t again = 0;
+    ASSERT_EQ(wj_memory_allocate(context.get(), 512 * 4, &again), WJ_OK);
+    ASSERT_EQ(wj_memory_copy(context.get(), again, copies, 512 * 4), WJ_OK);
+    const uint64_t arguments[] = {again, 1};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.block[0] = 256;
+    o.grid[0] = 512;
+    o.packed_arguments = arguments;
+    o.packed_size = 12;
+    wj_kernel* use = nullptr;
+    ASSERT_EQ(wj_module_get_kernel(module.get(), "global_unwritten", &use), WJ_OK);
+    EXPECT_EQ(wj_launch(use, &o, nullptr), WJ_GUEST_FAULT);
+    EXPECT_EQ(wj_launch(use, &o, nullptr), WJ_OK) << "it has written them\n" << findings();
 }
 
 // A finding and its twin are two kernels.
@@ -144,6 +168,13 @@ constexpr Row sources[] = {
     {"private_unwritten", "init", "is stored to global memory"},
     {"private_index", "init", "is a part of an address"},
     {"private_condition", "init", "decides"},
+    {"global_unwritten", "init", "is stored to global memory"},
+    {"global_unwritten_condition", "init", "decides which lanes are on"},
+    {"global_unwritten_index", "init", "is a part of an address"},
+    {"global_unwritten_uniform", "init", "decides"},
+    {"global_unwritten_counter", "init", "goes by what is there, and nobody has written it"},
+    {"global_unwritten_byte", "init", "is stored to global memory"},
+    {"global_unwritten_copy", "init", "is stored to global memory"},
     {"lds_no_barrier", "race", "since the last barrier"},
     {"lds_set_and_counted", "race", "since the last barrier"},
     {"lds_overwritten", "race", "another wave has read it since the last barrier"},
@@ -200,6 +231,12 @@ INSTANTIATE_TEST_SUITE_P(Checker, Sources,
                          testing::Combine(testing::ValuesIn(sources),
                                           testing::Values(WJ_ENGINE_INTERPRETER, WJ_ENGINE_AVX2,
                                                           WJ_ENGINE_AVX512)),
+                         row_name);
+constexpr Row copies[] = {{"copy_unwritten", "init", ""}};
+INSTANTIATE_TEST_SUITE_P(Checker, Copies,
+                         testing::Combine(testing::ValuesIn(copies),
+                                          testing::Values(WJ_ENGINE_INTERPRETER, WJ_ENGINE_AVX2,
+                                                          WJ_ENGINE_AVX512, WJ_ENGINE_AUTO)),
                          row_name);
 INSTANTIATE_TEST_SUITE_P(Scalars, Assembly,
                          testing::Combine(testing::ValuesIn(scalars),

@@ -148,6 +148,58 @@ TEST_P(ChecksTest, FreedMemoryStaysFreed) {
     EXPECT_EQ(fault.address, out + 1000);
 }
 
+// What the host does is writing, whichever way it takes; a snapshot knows what had been written.
+TEST_P(ChecksTest, MemoryThatTheHostWrites) {
+    use(WJ_CHECK_INIT);
+    const auto used = [&] { return run_one("use_global", 0, 64); };
+    EXPECT_EQ(used(), WJ_GUEST_FAULT);
+    EXPECT_NE(std::strstr(fault.report, "is stored to global memory, and nobody"), nullptr)
+        << fault.report;
+    EXPECT_EQ(used(), WJ_OK) << "the kernel has written it: " << error();
+    const std::vector<uint8_t> bytes(4096, 3);
+    const auto fresh = [&] { return out = buffer(4096); };
+    ASSERT_EQ(wj_memory_write(context.get(), fresh(), bytes.data(), 4096), WJ_OK);
+    EXPECT_EQ(used(), WJ_OK) << error();
+    ASSERT_EQ(wj_memory_fill(context.get(), fresh(), bytes.data(), 4, 3 * 64 * 4), WJ_OK);
+    EXPECT_EQ(used(), WJ_OK) << error();
+    ASSERT_EQ(wj_memory_fill(context.get(), fresh(), bytes.data(), 4, 3 * 64 * 4 - 4), WJ_OK);
+    EXPECT_EQ(used(), WJ_GUEST_FAULT);
+    EXPECT_EQ(fault.lane_mask, uint64_t{1} << 63);
+    ASSERT_EQ(wj_memory_mark_written(context.get(), fresh(), 4096), WJ_OK);
+    EXPECT_EQ(used(), WJ_OK) << error();
+    void* pointer = nullptr;
+    ASSERT_EQ(wj_memory_host_pointer(context.get(), fresh(), 4, WJ_READ, &pointer), WJ_OK);
+    EXPECT_EQ(used(), WJ_GUEST_FAULT);
+    ASSERT_EQ(wj_memory_host_pointer(context.get(), fresh(), 4, WJ_WRITE, &pointer), WJ_OK);
+    EXPECT_EQ(used(), WJ_OK) << error();
+    if (GetParam().memory == WJ_MEMORY_WINDOW) return;  // no snapshots, no memory of the host
+    std::vector<uint32_t> own(1024);
+    ASSERT_EQ(wj_memory_register(context.get(), own.data(), 4096, WJ_READ | WJ_WRITE, &out), WJ_OK);
+    EXPECT_EQ(used(), WJ_OK) << error();
+    ASSERT_EQ(wj_memory_unregister(context.get(), out), WJ_OK);
+    wj_snapshot s = 0;
+    fresh();
+    ASSERT_EQ(wj_snapshot_take(context.get(), nullptr, &s), WJ_OK);
+    EXPECT_EQ(used(), WJ_GUEST_FAULT);
+    EXPECT_EQ(used(), WJ_OK) << error();
+    ASSERT_EQ(wj_snapshot_restore(context.get(), s, nullptr), WJ_OK);
+    EXPECT_EQ(used(), WJ_GUEST_FAULT);
+    if (!checked()) return;  // no clones
+    ASSERT_EQ(wj_snapshot_restore(context.get(), s, nullptr), WJ_OK);
+    wj_context* clone = nullptr;
+    ASSERT_EQ(wj_context_clone(context.get(), &clone), WJ_OK) << error();
+    wj_module* copy = nullptr;
+    wj_kernel* k = nullptr;
+    ASSERT_EQ(wj_context_get_module(clone, modules.back().get(), &copy), WJ_OK);
+    EXPECT_EQ(used(), WJ_GUEST_FAULT);
+    ASSERT_EQ(wj_module_get_kernel(copy, "use_global", &k), WJ_OK);
+    const uint32_t argument = 0;
+    wj_argument arguments[] = {WJ_POINTER(out), WJ_POINTER(argument)};
+    const wj_launch_options o = launch(arguments, {64}, {64});
+    EXPECT_EQ(wj_launch(k, &o, nullptr), WJ_GUEST_FAULT) << "what is written here is not there";
+    wj_context_destroy(clone);
+}
+
 TEST_P(ChecksTest, NothingIsLookedAtUnasked) {
     use(0);
     expect_clean("read_lds", 1000, 64);

@@ -415,6 +415,31 @@ TEST_F(Cli, JitDump) {
     EXPECT_EQ(ids.substr(0, 2), "20");  // lines of a block, then its code
 }
 
+// Which format a file of coverage has, its name says.
+TEST_F(Cli, CoverageFiles) {
+    const auto written = [](const std::string& ending) {
+        const std::string path = testing::TempDir() + "/cli." + std::to_string(getpid()) + ending;
+        expect(run("launch " + kernels("checks.gfx90a.hsaco") +
+                       " --kernel write_global --grid 64 --block 64 --arg buf:4096 --arg u32:0"
+                       " --coverage " +
+                       path,
+                   on90a),
+               0, {});
+        std::ifstream file(path, std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        fs::remove(path);
+        return text;
+    };
+    const std::string blocks = written(".drcov"), lines = written(".info");
+    EXPECT_TRUE(
+        blocks.starts_with("DRCOV VERSION: 2\nDRCOV FLAVOR: wavejit\n"
+                           "Module Table: version 2, count 1\n"))
+        << blocks;
+    EXPECT_NE(blocks.find("BB Table: 1 bbs\n"), std::string::npos) << "one block without branches";
+    EXPECT_TRUE(lines.starts_with("TN:\nSF:")) << lines;
+    EXPECT_NE(lines.find("FNDA:1,write_global\n"), std::string::npos) << lines;
+}
+
 // Mistakes that a launch without checkers gets through, and clean twins.
 TEST_F(Cli, Checkers) {
     const auto launch = [](const char* kernel, int argument) {
@@ -426,6 +451,14 @@ TEST_F(Cli, Checkers) {
            {"beyond the work-group's LDS", "checks.cl:7", "lanes       59",
             "byte 0xf0 of LDS, of which the work-group has 240 bytes"});
     expect(run(launch("read_lds", 0) + " --check memory,init,race,barrier", on90a), 0, {});
+    const auto initial = [](const std::string& buffer) {
+        return "launch " + kernels("checker_table.gfx90a.hsaco") +
+               " --kernel global_unwritten --grid 256 --block 256 --check init --arg " + buffer +
+               " --arg u32:1";
+    };
+    expect(run(initial("buf:2048"), on90a), 1,
+           {"is stored to global memory, and nobody has written it"});
+    expect(run(initial("buf:2048:fill=0"), on90a), 0, {});
     expect(run(launch("leave_early", 1), on90a + " WAVEJIT_CHECK=init,barrier"), 1,
            {"missed barrier: 3 of 4 waves", "checks.cl:84"});
     expect(run(launch("leave_early", 1) + " --check rice", on90a), 2,

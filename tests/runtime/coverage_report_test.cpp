@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/drcov.h"
 #include "tests/runtime/gpu.h"
 
 namespace wj::test {
@@ -174,6 +175,21 @@ TEST_P(CoverageReportTest, BlocksForDisassemblers) {
               (std::vector<Block>{{0, 20}, {20, 8}, {28, 24}, {52, 12}, {64, 4}, {256, 8}}));
 }
 
+// Sizes have 16 bits: longer blocks are several, each of whole dwords.
+TEST(DrcovTest, LongBlocks) {
+    const Drcov d = read_drcov(runtime::as_drcov(
+        {{"a", {300'000, {{16, 65'532}, {100'000, 131'068}}}}, {"b", {70'000, {{0, 65'536}}}}}));
+    EXPECT_EQ(d.modules,
+              (std::vector<std::string>{"0, 0x0, 0x493e0, 0x0, a", "1, 0x493e0, 0x5a550, 0x0, b"}));
+    using Block = std::tuple<uint32_t, uint16_t, uint16_t>;
+    EXPECT_EQ(d.blocks, (std::vector<Block>{{16, 65'532, 0},
+                                            {100'000, 65'532, 0},
+                                            {165'532, 65'532, 0},
+                                            {231'064, 4, 0},
+                                            {0, 65'532, 1},
+                                            {65'532, 4, 1}}));
+}
+
 TEST_P(CoverageReportTest, TellsThatLineTablesAreMissing) {
     EXPECT_EQ(run(kernel("edges", "loop"), unlimited(packed(0, 1, 64, 64))), WJ_OK) << error();
     EXPECT_EQ(wj_coverage_write(context.get(), path.c_str()), WJ_NOT_FOUND);
@@ -181,17 +197,38 @@ TEST_P(CoverageReportTest, TellsThatLineTablesAreMissing) {
     EXPECT_EQ(report(), "");
 }
 
-TEST_P(CoverageReportTest, DivergenceChangesNoCounts) {
+// Contexts that write one report say once what is missing, however many there are.
+TEST_P(CoverageReportTest, ClonesTellOnceThatLineTablesAreMissing) {
+    if (GetParam().memory != WJ_MEMORY_CHECKED) GTEST_SKIP() << "clones need checked memory";
+    EXPECT_EQ(run(kernel("edges", "loop"), unlimited(packed(0, 1, 64, 64))), WJ_OK) << error();
+    wj_context* clones[3];
+    for (wj_context*& clone : clones)
+        ASSERT_EQ(wj_context_clone(context.get(), &clone), WJ_OK) << error();
+    testing::internal::CaptureStderr();
+    for (wj_context* clone : clones) wj_context_destroy(clone);
     dispatch.reset();
     modules.clear();
-    wj_context_options o = options();
-    o.coverage_divergence = 1;
-    wj_context* c = nullptr;
-    ASSERT_EQ(wj_context_create(&o, &c, nullptr, 0), WJ_OK);
-    context.reset(c);
-    launch_all();
-    EXPECT_EQ(wj_coverage_write(context.get(), path.c_str()), WJ_OK) << error();
-    EXPECT_EQ(report(), expected);
+    context.reset();
+    const std::string said = testing::internal::GetCapturedStderr();
+    const size_t first = said.find("no kernel's code has line tables");
+    EXPECT_NE(first, std::string::npos) << said;
+    EXPECT_EQ(said.find("line tables", first + 40), std::string::npos) << said;
+}
+
+TEST_P(CoverageReportTest, DivergenceAndLanesChangeNoCounts) {
+    for (const int lanes : {0, 1}) {
+        dispatch.reset();
+        modules.clear();
+        wj_context_options o = options();
+        o.coverage_divergence = !lanes;
+        o.coverage_lanes = lanes;
+        wj_context* c = nullptr;
+        ASSERT_EQ(wj_context_create(&o, &c, nullptr, 0), WJ_OK);
+        context.reset(c);
+        launch_all();
+        EXPECT_EQ(wj_coverage_write(context.get(), path.c_str()), WJ_OK) << error();
+        EXPECT_EQ(report(), expected);
+    }
 }
 
 TEST_P(CoverageReportTest, OptionsAreChecked) {

@@ -1,6 +1,7 @@
 // Counters of the guest's edges: what is counted, and that all engines count the same.
 #include <array>
 #include <numeric>
+#include <set>
 
 #include "tests/runtime/gpu.h"
 
@@ -10,7 +11,8 @@ namespace {
 class EdgesTest : public Gpu {
 protected:
     void SetUp() override { use(1); }
-    void use(uint32_t threads, wj_engine engine = GetParam().engine, bool divergence = false) {
+    void use(uint32_t threads, wj_engine engine = GetParam().engine, bool divergence = false,
+             bool lanes = false) {
         dispatch.reset();
         modules.clear();
         wj_context_options o = WJ_INIT(wj_context_options);
@@ -22,6 +24,7 @@ protected:
         o.coverage_counters = counters.data();
         o.coverage_size = counters.size();
         o.coverage_divergence = divergence;
+        o.coverage_lanes = lanes;
         char error[512] = "";
         wj_context* c = nullptr;
         const wj_status status = wj_context_create(&o, &c, error, sizeof(error));
@@ -30,9 +33,10 @@ protected:
         ASSERT_EQ(status, WJ_OK) << error;
     }
     // Counts of the edges that were taken, the most frequent ones first.
-    std::vector<int> counts(const char* name, uint32_t argument, uint32_t items = 64) {
+    std::vector<int> counts(const char* name, uint32_t argument, uint32_t items = 64,
+                            uint32_t group = 64) {
         counters.fill(0);
-        EXPECT_EQ(run(kernel("edges", name), unlimited(packed(0, argument, items, 64))), WJ_OK)
+        EXPECT_EQ(run(kernel("edges", name), unlimited(packed(0, argument, items, group))), WJ_OK)
             << error();
         std::vector<int> out;
         for (const uint8_t c : counters)
@@ -96,6 +100,45 @@ TEST_P(EdgesTest, DivergenceHasEdgesOfItsOwn) {
         EXPECT_EQ(counts("arm", 0), once);
         EXPECT_EQ(counters, skipped);
     }
+}
+
+// A wave's lanes are those that it began with: of 100 work-items 64 and 36, of 20 all.
+TEST_P(EdgesTest, LastWavesOfWorkGroupsAreWhole) {
+    for (const auto& [items, group] : {std::pair{200u, 100u}, {20u, 20u}, {140u, 128u}}) {
+        use(1);
+        counts("arm", group, items, group);
+        const auto together = counters;
+        for (const wj_engine engine : {GetParam().engine, WJ_ENGINE_INTERPRETER}) {
+            use(1, engine, true);
+            counts("arm", group, items, group);
+            EXPECT_EQ(counters, together) << "all lanes of " << group;
+            counts("arm", group - 3, items, group);
+            EXPECT_NE(counters, together);
+        }
+    }
+}
+
+// By all lanes of a wave, or by so many of them.
+TEST_P(EdgesTest, NumbersOfLanesHaveEdgesOfTheirOwn) {
+    constexpr std::pair<uint32_t, uint32_t> ranges[] = {{1, 1},  {2, 2},   {3, 4},   {5, 8},
+                                                        {9, 16}, {17, 32}, {33, 63}, {64, 64}};
+    counts("arm", 64);
+    const auto undivided = counters;
+    std::set<decltype(counters)> known;
+    for (const auto& [first, last] : ranges) {
+        use(1, GetParam().engine, false, true);
+        EXPECT_EQ(counts("arm", first), (Counts{1, 1}));
+        const auto here = counters;
+        EXPECT_TRUE(known.insert(here).second) << first << " lanes: as fewer of them";
+        for (const uint32_t lanes : {first, (first + last) / 2, last}) {
+            counts("arm", lanes);
+            EXPECT_EQ(counters, here) << lanes << " lanes: as " << first;
+        }
+        use(1, WJ_ENGINE_INTERPRETER, false, true);
+        counts("arm", last);
+        EXPECT_EQ(counters, here);
+    }
+    EXPECT_TRUE(known.contains(undivided));
 }
 
 // Lanes leave one by one: the first lap back is taken by 63 of them, as are all others, by fewer;
@@ -192,6 +235,15 @@ TEST(EdgesOptions, AreChecked) {
     o.coverage = WJ_COVERAGE_OFF;
     o.coverage_divergence = 1;
     EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "divergence of nothing";
+    o.coverage_divergence = 0;
+    o.coverage_lanes = 1;
+    EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "lanes of nothing";
+    o.coverage = WJ_COVERAGE_COUNTERS;
+    o.coverage_counters = counters;
+    o.coverage_size = 6;
+    EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT) << "there are seven ranges";
+    o.coverage_size = 7;
+    EXPECT_EQ(create(o), WJ_OK);
     o = WJ_INIT(wj_context_options);
     o.coverage = static_cast<wj_coverage>(3);
     EXPECT_EQ(create(o), WJ_INVALID_ARGUMENT);

@@ -80,6 +80,7 @@ protected:
         EXPECT_EQ(wj_memory_allocate(context.get(), bytes, &address), WJ_OK)
             << wj_last_error(context.get());
         if (fill) std::memset(reinterpret_cast<void*>(address), fill, bytes);
+        if (fill) wj_memory_mark_written(context.get(), address, bytes);
         return address;
     }
     template <class T>

@@ -96,6 +96,56 @@ kernel void private_condition(global uint* out, uint wrong) {
     if (table[0] > 3)  // HERE private_condition
         out[get_global_id(0)] = 5;
 }
+// Of global memory that nobody has written, `out` from its beginning on: clean ones write it first.
+kernel void global_unwritten(global uint* out, uint wrong) {
+    const uint i = get_global_id(0);
+    if (!wrong) out[i] = i;
+    out[i] = out[i] * 3 + 1;  // HERE global_unwritten
+}
+kernel void global_unwritten_condition(global uint* out, uint wrong) {
+    const uint i = get_global_id(0);
+    if (!wrong) out[i] = i;
+    if (out[i] & 1)  // HERE global_unwritten_condition
+        out[i + 1024] = 1;
+}
+kernel void global_unwritten_index(global uint* out, uint wrong) {
+    const uint i = get_global_id(0);
+    if (!wrong) out[i] = i;
+    out[1024 + (out[i] & 511)] = i;  // HERE global_unwritten_index
+}
+kernel void global_unwritten_uniform(global uint* out, uint wrong) {
+    const uint group = get_group_id(0);
+    if (!wrong) out[group] = 2;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint i = 0; i < out[group]; i++)  // HERE global_unwritten_uniform
+        out[1024 + 512 * i + get_global_id(0)] = i;
+}
+kernel void global_unwritten_counter(global uint* out, uint wrong) {
+    const uint group = get_group_id(0);
+    if (!wrong && ID == 0) out[group] = 0;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    atomic_add(&out[group], 1);  // HERE global_unwritten_counter
+}
+kernel void global_unwritten_byte(global uchar* out, uint wrong) {
+    const uint i = get_global_id(0);
+    if (i < 512 - wrong) out[i] = i;
+    out[1024 + i] = out[i] / 3;  // HERE global_unwritten_byte
+}
+kernel void global_unwritten_copy(global uint4* out, uint wrong) {
+    const uint i = get_global_id(0);
+    if (!wrong) out[i] = (uint4)(i);
+    uint4 moved = out[i];
+    if (i & 1) out[i] = moved;
+    ((global uint*)out)[4 * i] = moved.y ^ 1;  // HERE global_unwritten_copy
+}
+// Neither is a mistake: copies, and what is not selected.
+kernel void copy_unwritten(global uint* out, uint wrong) {
+    const uint i = get_global_id(0);
+    out[i + 512] = out[i];
+    ((global uchar*)out)[4 * i + 4096] = ((global uchar*)out)[4 * i + 2048];
+    const uint other = out[i + 1536];
+    out[i] = other & 0;
+}
 
 // ---- race
 kernel void lds_no_barrier(global uint* out, uint wrong) {

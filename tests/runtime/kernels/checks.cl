@@ -96,3 +96,7 @@ kernel void several(global uint* out, uint wrong) {
     if (!wrong) barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = table[(id + 64) & 255];  // line 97: raced for; lane 8 of wave 2: nobody has written it
 }
+
+kernel void use_global(global uint* out, uint unused) {
+    out[get_global_id(0)] = out[get_global_id(0)] * 3 + 1;
+}
