@@ -50,7 +50,7 @@ bool decode_vector(DecodeState& s, Operand::Kind kind, uint32_t code, Type type,
     set_register(out, kind, code, type, dwords);
     if (code + dwords > 256) {  // LLVM prints VGPR tuples that run past v255
         if (kind == Operand::Kind::Agpr) return false;
-        s.out.illegal_operand |= !s.target.traits.has_vgpr_msb;
+        s.out.illegal_operand |= s.target.traits.vgpr_msb == VgprMsbRule::None;
     }
     if (dwords > 1 && (code & 1) != 0 && s.target.traits.aligned_vgpr_tuples) {
         s.out.illegal_operand = true;

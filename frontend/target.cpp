@@ -208,8 +208,7 @@ constexpr Traits gfx125(bool pairs) {
     t.signed_saddr_offsets = true;
     t.flat_scratch_has_lane = true;
     t.wide_buffers = true;
-    t.has_vgpr_msb = true;
-    t.setreg_sets_vgpr_msb = !pairs;
+    t.vgpr_msb = pairs ? VgprMsbRule::Mode : VgprMsbRule::AnyConstant;
     t.aligned_vgpr_tuples = true;
     t.wide_literals = true;
     t.flat_saddr = true;

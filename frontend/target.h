@@ -18,6 +18,14 @@ enum class Family : uint8_t {
 
 inline constexpr unsigned family_count = static_cast<unsigned>(Family::count_);
 
+// The high bits of VGPRs' numbers, which are MODE[19:12].
+enum class VgprMsbRule : uint8_t {
+    None,
+    Mode,         // gfx12.5
+    AnyConstant,  // gfx1250: s_setreg_imm32_b32 of any field of MODE sets them, too, from bits
+                  // 19:12 of the constant (LLVM, FeatureSetregVGPRMSBFixup)
+};
+
 // What NUM_RECORDS of a V# counts for vector memory: records of STRIDE bytes, or bytes (Mesa's
 // notes on buffer descriptors).
 enum class BufferRecords : uint8_t {
@@ -144,10 +152,7 @@ struct Traits {
     // tell the place in the cluster.
     bool work_group_clusters = false;
     bool wide_buffers = false;  // gfx12.5: a V# has a base of 57 and NUM_RECORDS of 45 bits
-    bool has_vgpr_msb = false;  // gfx12.5: MODE[19:12] are the high bits of VGPRs' numbers
-    // gfx1250: s_setreg_imm32_b32 of any field of MODE sets them from bits 19:12 of the constant,
-    // too (LLVM, FeatureSetregVGPRMSBFixup).
-    bool setreg_sets_vgpr_msb = false;
+    VgprMsbRule vgpr_msb = VgprMsbRule::None;
     // Kernels with preloaded arguments begin with 256 bytes for firmware that does not preload
     // (LLVM, needsKernArgPreloadProlog).
     bool preload_prologue = true;

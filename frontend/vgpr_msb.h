@@ -28,7 +28,7 @@ inline constexpr uint32_t mode_vgpr_msb_shift = 12;
 inline uint8_t next_vgpr_msb(const Inst& inst, uint8_t msb, const Traits& traits) {
     constexpr uint32_t hwreg_mode = 1;
     if (inst.op == Opcode::s_set_vgpr_msb) return static_cast<uint8_t>(inst.src[0].value);
-    if (traits.setreg_sets_vgpr_msb && inst.op == Opcode::s_setreg_imm32_b32 &&
+    if (traits.vgpr_msb == VgprMsbRule::AnyConstant && inst.op == Opcode::s_setreg_imm32_b32 &&
         (inst.src[0].value & 63) == hwreg_mode)
         return vgpr_msb_of_mode(static_cast<uint32_t>(inst.src[1].value) >> mode_vgpr_msb_shift);
     return msb;

@@ -21,7 +21,7 @@ uint32_t hidden_mode(const Wave& w) {
 }
 
 uint32_t read_mode(const Wave& w) {
-    const uint32_t msb = traits(w).has_vgpr_msb ? mode_of_vgpr_msb(w.vgpr_msb) : 0;
+    const uint32_t msb = mode_of_vgpr_msb(w.vgpr_msb);  // 0 where there are none
     return (w.mode & ~hidden_mode(w)) | msb << mode_vgpr_msb_shift;
 }
 
@@ -119,7 +119,7 @@ bool refuse(Wave&, uint32_t) {
     return false;
 }
 bool write_mode(Wave& w, uint32_t value) {
-    if (traits(w).has_vgpr_msb) {
+    if (traits(w).vgpr_msb != VgprMsbRule::None) {
         w.vgpr_msb = vgpr_msb_of_mode(value >> mode_vgpr_msb_shift);
         value &= ~(0xffu << mode_vgpr_msb_shift);
     }

@@ -250,7 +250,7 @@ struct alignas(64) Wave {
     // Of code that goes by both names: the allocation's size, whose last registers VCC and its
     // neighbours are (Aliases); or 0.
     uint8_t sgpr_aliases = 0;
-    uint8_t vgpr_msb = 0;  // Traits::has_vgpr_msb: what s_set_vgpr_msb has set
+    uint8_t vgpr_msb = 0;  // Traits::vgpr_msb: what s_set_vgpr_msb has set
     bool gws_waiting =
         false;  // at a GWS barrier or semaphore of phase gws_phase; the instruction runs again
     // Lanes: 64 or 32 (Traits::wave_size). Waves of 32 have no use for the rest of a row.
