@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace wj::x64 {
 namespace {
-
-using machine::lanes;
 
 constexpr uint32_t cache_line = 64;
 
 // Columns of `width` work-items: lane width * r + x holds row r of column x. Columns are one step
 // apart and do not overlap, so that the order of lanes does not matter.
-bool are_columns(const uint64_t* at, uint32_t width, uint64_t rows) {
+bool are_columns(const uint64_t* at, uint32_t lanes, uint32_t width, uint64_t rows) {
     const uint64_t step = at[1] - at[0], span = rows * 4;
     uint64_t wrong = step + span - 1 < 2 * span - 1;
     for (uint32_t l = 1; l < width; ++l) wrong |= at[l] - at[l - 1] - step;
@@ -125,30 +124,59 @@ using Dwords [[gnu::vector_size(64)]] = uint32_t;
         }
 }
 
+// Where columns are that begin at `at`, of rows that so many waves have side by side. False: what
+// is held back might fault then, when another wave runs.
+bool place(HeldColumns& held, const machine::Wave& wave, uint64_t at, uint64_t step, uint32_t width,
+           uint32_t beside) {
+    const uint32_t rows = wave.size / width;
+    const uint64_t end = at + (width * beside - 1) * step, low = std::min(at, end);
+    const uint64_t high = std::max(at, end) + rows * 4;
+    if (!wave.ctx->memory || !held.memory.covers(*wave.ctx->memory, low, high)) return false;
+    const uint64_t most =
+        std::min((held.memory.end() - high) / (rows * 4) + 1, uint64_t{HeldColumns::rows / rows});
+    held.most = static_cast<uint32_t>(most) * beside;
+    held.beside = beside;
+    return true;
+}
+
+// Whether the wave's row is beside those that are held, which are the first rows of their columns:
+// of work-items whose row is longer than a wave.
+bool goes_beside(HeldColumns& held, const machine::Wave& wave, uint64_t at) {
+    const uint64_t row = held.width * held.step;
+    const uint32_t beside = held.waves + 1;
+    if (held.width != wave.size || held.waves != held.beside ||
+        beside * held.width > machine::lanes || at != held.at + held.waves * row ||
+        !place(held, wave, held.at, held.step, held.width, beside))
+        return false;
+    held.next = held.at + 4;
+    held.ahead[0] = row;
+    held.ahead[1] = 4 - row;
+    return true;
+}
+
 // Keeps the rows for later if they may be; what goes on where the held ones end is added to them.
 bool hold(machine::Wave& wave, Frame& frame, const ColumnStore& store, uint64_t at, uint64_t step,
           uint32_t width, const uint32_t* data) {
     HeldColumns& held = frame.held;
-    const uint32_t rows = lanes / width;
-    if (held.store != &store || held.next != at || held.step != step || held.width != width) {
+    const bool same = held.store == &store && held.step == step && held.width == width;
+    const bool beside = same && held.next != at && goes_beside(held, wave, at);
+    if (!same || (held.next != at && !beside)) {
         if (held.waves) {
             wave.ctx->columns_cut = true;
             write_held_columns(wave, frame);
         }
-        const uint64_t end = at + (width - 1) * step, low = std::min(at, end);
-        const uint64_t high = std::max(at, end) + rows * 4;
-        // What is held back should not fault, since another wave runs when it is done.
-        if (!wave.ctx->memory || !held.memory.covers(*wave.ctx->memory, low, high)) return false;
+        if (!place(held, wave, at, step, width, 1)) return false;
         held.store = &store;
         held.at = held.next = at;
         held.step = step;
         held.width = width;
-        const uint64_t most = std::min((held.memory.end() - high) / (rows * 4) + 1,
-                                       uint64_t{HeldColumns::rows / rows});
-        held.most = static_cast<uint32_t>(most);
+        held.ahead[0] = held.ahead[1] = wave.size / width * 4;
     }
-    std::memcpy(held.data[held.waves++], data, sizeof held.data[0]);
-    held.next += rows * 4;
+    std::memcpy(held.data + held.waves++ * wave.size, data, wave.size * sizeof held.data[0]);
+    if (!beside) {
+        held.next += held.ahead[0];
+        std::swap(held.ahead[0], held.ahead[1]);
+    }
     if (held.waves >= held.most) write_held_columns(wave, frame);
     return true;
 }
@@ -158,7 +186,9 @@ bool hold(machine::Wave& wave, Frame& frame, const ColumnStore& store, uint64_t 
 void write_held_columns(machine::Wave& wave, Frame& frame) {
     HeldColumns& held = frame.held;
     const ColumnStore& store = *static_cast<const ColumnStore*>(held.store);
-    const uint32_t rows = held.waves * (lanes / held.width);
+    const uint32_t width = held.width * held.beside,
+                   rows = held.waves * wave.size / width,  // that are whole
+        more = held.waves * wave.size % width;
     held.waves = 0;
     held.store = nullptr;
     wave.exit.pc = store.pc;  // for a signal
@@ -166,16 +196,20 @@ void write_held_columns(machine::Wave& wave, Frame& frame) {
     // Whole lines, in a launch that fills the caches.
     const uint64_t partial = (held.at | held.step | rows * 4) % cache_line;
     const bool around = frame.not_streamed != ~0ull && !partial;
-    const bool wide = store.wide && held.width >= 16;
+    const bool wide = store.wide && width >= 16;
     (!around ? write<false>
      : wide  ? write_lines
-             : write<true>)(held.at, held.step, held.data[0], held.width, rows);
+             : write<true>)(held.at, held.step, held.data, width, rows);
+    for (uint32_t x = 0; x < more; ++x)
+        std::memcpy(reinterpret_cast<void*>(held.at + x * held.step + rows * 4),
+                    held.data + rows * width + x, 4);
     frame.running = nullptr;
 }
 
 bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, const void* first,
                    const void* second, const uint32_t* data) {
-    uint64_t at[lanes];
+    const uint32_t lanes = wave.size == machine::lanes ? machine::lanes : machine::lanes / 2;
+    uint64_t at[machine::lanes];
     const uint64_t base = frame.address_base + static_cast<uint64_t>(store.offset);
     const auto reach = wave.ctx->reach;
     uint8_t& wait = frame.columns_wait[store.site];
@@ -204,7 +238,8 @@ bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, 
     while (width < lanes && at[width] != at[0] + 4) width *= 2;
     const bool alone = width == lanes;  // each lane has a column of its own
     const uint64_t step = at[1] - at[0];
-    if ((alone && !store.last) || !are_columns(at, width, alone ? cache_line / 4 : lanes / width)) {
+    if ((alone && !store.last) ||
+        !are_columns(at, lanes, width, alone ? cache_line / 4 : lanes / width)) {
         wait = column_patience;
         return false;
     }

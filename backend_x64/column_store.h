@@ -26,8 +26,8 @@ struct ColumnStore {
 inline constexpr uint8_t column_patience = 64;
 
 // Does all of it, or nothing (false) when the lanes are no columns of 8, 16 or 32 work-items a row
-// (or 64 of one, held back). What is held back is done later, by a call for another wave or by
-// write_held_columns().
+// (or all of one, held back, also where so many waves together have a row of 64). What is held back
+// is done later, by a call for another wave or by write_held_columns().
 bool store_columns(machine::Wave& wave, Frame& frame, const ColumnStore& store, const void* first,
                    const void* second, const uint32_t* data);
 

@@ -141,16 +141,18 @@ enum Constant : uint32_t {
 inline constexpr uint32_t table_count = 44;
 
 // Rows of dwords for columns of a matrix that wait for the rows of the waves behind
-// (column_store.h): of one store, `waves` times 64 / width rows of `width` dwords.
+// (column_store.h): of one store, `waves` times so many rows of `width` dwords as a wave has; or
+// the rows of so many waves as `beside` says, side by side.
 struct HeldColumns {
-    uint32_t waves = 0, width = 0;
+    uint32_t waves = 0, width = 0, beside = 1;
     uint32_t most = 0;            // waves that are held, then all is written
     const void* store = nullptr;  // the ColumnStore, if there are any rows
     uint64_t at = 0, step = 0;    // address of the first column, distance of the others
     uint64_t next = 0;            // `at` of a wave that goes on with these columns
+    uint64_t ahead[2] = {};       // what `next` grows by then, in turns
     WritableMemory memory;
     static constexpr uint32_t rows = 16;  // a cache line of each column
-    alignas(64) uint32_t data[rows][64] = {};
+    alignas(64) uint32_t data[rows * machine::lanes] = {};
 };
 
 // What is read and written in vectors lies on cache lines of its own. Translated code's register

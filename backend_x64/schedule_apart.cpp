@@ -48,7 +48,7 @@ bool Schedule::may_go_across(const Inst& i) const {
         return false;
     const Inst& line = inst(ir::address_of(i));
     constexpr int64_t furthest = 1 << 16;
-    if (line.op != Op::Line32 || line.aux > machine::lanes / 2 || line.aux < chunk_lanes_ ||
+    if (line.op != Op::Line32 || line.aux > block_->wave_size / 2 || line.aux < chunk_lanes_ ||
         inst(line.args[1]).op != Op::Const32 || inst(line.args[1]).imm != 4)
         return false;
     // Columns apart from each other, and further than vectors of them would serve.
@@ -67,7 +67,7 @@ void Schedule::set_apart(uint32_t& highest) {
     const auto n = static_cast<Value>(block_->insts.size());
     apart_.assign(n, Apart::No);
     loads_apart_.clear();
-    if (branches_to_itself() || block_->loads_in_order || block_->lanes < machine::lanes) return;
+    if (branches_to_itself() || block_->loads_in_order || block_->lanes < block_->wave_size) return;
     uint32_t units = 0, longest = 0;
     bool any = false;
     for (Value v = 0; v < n; ++v) {

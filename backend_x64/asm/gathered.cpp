@@ -110,7 +110,8 @@ void BlockCompiler::GatheredCode::set_slices(const Slices& slices) const {
     const uint32_t together = loop_.pins.chunks * c_.chunk_lanes();
     c_.pool_[slices.plan + offsetof(GatherPlan, together)] = static_cast<uint8_t>(together);
     constexpr int64_t endless = std::numeric_limits<int64_t>::max();
-    if (together == machine::lanes) std::memcpy(&c_.pool_[slices.first], &endless, sizeof endless);
+    if (together == block_->wave_size)
+        std::memcpy(&c_.pool_[slices.first], &endless, sizeof endless);
 }
 
 // Behind the loop's code, with some lanes left: the next iteration is charged and has not run.

@@ -22,7 +22,7 @@ void BlockCompiler::AcrossCode::store_repeats(uint32_t temp_row, const Vec& x, V
     const uint32_t lanes = schedule_.repeated_lanes(load);
     if (lanes == chunk_lanes()) return movu(c_.chunk_of_temp(temp_row), x);
     const Mem row = c_.temp(temp_row);
-    for (uint32_t at = 0; at < machine::lanes; at += lanes)
+    for (uint32_t at = 0; at < block_->wave_size; at += lanes)
         movu(row.cloneAdjusted(4 * int64_t{at}), x);
 }
 
@@ -91,7 +91,7 @@ bool BlockCompiler::AcrossCode::go_across(const Value* begin, uint32_t count, La
         const ir::Inst& l = inst(line);
         LineCode(c_).load_uniform(x86::eax, l.args[0]);
         LineCode(c_).lds_bound(Imm(imm + static_cast<int64_t>(l.imm * (l.aux - 1)) +
-                                   4 * int64_t{machine::lanes / l.aux}),
+                                   4 * int64_t{block_->wave_size / l.aux}),
                                otherwise);
     }
     c_.begin_chunks(false);
@@ -207,7 +207,7 @@ void BlockCompiler::AcrossCode::access_across(Value v) const {
     const Mem data = load != no_value ? Mem()
                      : store          ? source(schedule_.unit(i.args[4])).mem
                                       : c_.temp(home.index);
-    const uint32_t width = line.aux, all = machine::lanes / width, rows = std::min(all, 4u);
+    const uint32_t width = line.aux, all = block_->wave_size / width, rows = std::min(all, 4u);
     for (uint32_t column = 0; column < width; column += chunk_lanes())
         for (uint32_t row = 0; row < all; row += rows) {
             const auto part = [&](uint32_t r) {

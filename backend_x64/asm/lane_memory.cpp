@@ -330,7 +330,7 @@ void BlockCompiler::AccessCode::add_to_held(const ColumnStore& store, uint32_t a
     a_.lea(x86::edx, x86::ptr(x86::rcx, 1));
     a_.cmp(x86::edx, held(offsetof(HeldColumns, most), 4));
     a_.jae(otherwise);
-    constexpr uint32_t row = sizeof HeldColumns::data[0];
+    const uint32_t row = block_->wave_size * sizeof HeldColumns::data[0];
     a_.shl(x86::ecx, std::countr_zero(row));
     Mem to = held(offsetof(HeldColumns, data), 0);
     to.setIndex(x86::rcx);
@@ -339,7 +339,15 @@ void BlockCompiler::AccessCode::add_to_held(const ColumnStore& store, uint32_t a
         movu(to.cloneAdjusted(at), vec(0));
     }
     a_.mov(held(offsetof(HeldColumns, waves), 4), x86::edx);
-    a_.add(held(offsetof(HeldColumns, next)), 4);
+    if (block_->wave_size == machine::lanes) {
+        a_.add(held(offsetof(HeldColumns, next)), 4);
+    } else {
+        for (size_t n = 0; n < 2; ++n)
+            a_.mov(n ? x86::rcx : x86::rax, held(offsetof(HeldColumns, ahead) + 8 * n));
+        a_.add(held(offsetof(HeldColumns, next)), x86::rax);
+        for (size_t n = 0; n < 2; ++n)
+            a_.mov(held(offsetof(HeldColumns, ahead) + 8 * n), n ? x86::rax : x86::rcx);
+    }
     a_.mov(frame_field(offsetof(Frame, columns_wait) + store.site, 1), 0);
     a_.jmp(done);
     a_.bind(otherwise);

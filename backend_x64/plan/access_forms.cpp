@@ -304,7 +304,7 @@ std::optional<PrivatePlace> private_place(const PlanContext& c, const ir::Inst& 
 bool may_be_column(const PlanContext& c, Value store) {
     const ir::Inst& i = c.inst(store);
     const bool line = ir::has_scalar_base(i.op) && has_lane_step(c, c.inst(ir::address_of(i)));
-    if (c.block.lanes < machine::lanes) return false;
+    if (c.block.lanes < c.block.wave_size) return false;
     if ((i.op != Op::StoreGlobal && i.op != Op::StoreGlobalS64 && !line) ||
         is_checked(c.options.address_mode) || ir::aux_access(i.aux) != Access::Dwords ||
         ir::aux_dwords(i.aux) != 1 || !c.schedule.is_full(ir::mask_of(i)))

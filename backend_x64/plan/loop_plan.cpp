@@ -98,7 +98,7 @@ static std::optional<OrderedLoop> find_slices(const PlanContext& c) {
         const Class cls = ir::op_info(i.op).cls;
         return cls == Class::LaneLoad || cls == Class::LaneStore || i.op == Op::Guard;
     });
-    if (!computes || c.block.lanes < machine::lanes) return {};
+    if (!computes || c.block.lanes < c.block.wave_size) return {};
     auto loop = find_ordered_loop(c.block);
     if (loop && loop->masks.size() > GatheredLanes::most_masks) loop.reset();
     return loop;
