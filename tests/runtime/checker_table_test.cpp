@@ -133,6 +133,24 @@ TEST_P(Copies, OfUnwrittenMemoryAreUnwritten) {
     EXPECT_EQ(wj_launch(use, &o, nullptr), WJ_OK) << "it has written them\n" << findings();
 }
 
+// Kernels with private memory are interpreted from where they load what they have not written, if
+// they do: else translated code calls no more than the looks at their accesses.
+class PrivateMemory : public Table {};
+TEST_P(PrivateMemory, IsLookedAtInTranslatedCode) {
+    wj_kernel* k = kernel("checker_table", std::get<0>(GetParam()).kernel);
+    const auto share = [&](uint32_t wrong, wj_status wanted) {
+        wj_counters before = WJ_INIT(wj_counters), after = before;
+        EXPECT_EQ(wj_context_get_counters(context.get(), &before), WJ_OK);
+        EXPECT_EQ(run(k, wrong, 2), wanted) << findings();
+        EXPECT_EQ(wj_context_get_counters(context.get(), &after), WJ_OK);
+        return static_cast<double>(after.interpreter_fallbacks - before.interpreter_fallbacks) /
+               static_cast<double>(after.wave_instructions - before.wave_instructions);
+    };
+    const double clean = share(0, WJ_OK);
+    EXPECT_LT(clean, 0.3);
+    EXPECT_GT(share(1, WJ_GUEST_FAULT), clean);
+}
+
 // A finding and its twin are two kernels.
 class Assembly : public Table {};
 TEST_P(Assembly, IsFoundAndItsTwinIsClean) {
@@ -237,6 +255,13 @@ INSTANTIATE_TEST_SUITE_P(Checker, Copies,
                          testing::Combine(testing::ValuesIn(copies),
                                           testing::Values(WJ_ENGINE_INTERPRETER, WJ_ENGINE_AVX2,
                                                           WJ_ENGINE_AVX512, WJ_ENGINE_AUTO)),
+                         row_name);
+constexpr Row private_memory[] = {{"private_unwritten", "init", ""},
+                                  {"private_index", "init", ""},
+                                  {"private_condition", "init", ""}};
+INSTANTIATE_TEST_SUITE_P(Checker, PrivateMemory,
+                         testing::Combine(testing::ValuesIn(private_memory),
+                                          testing::Values(WJ_ENGINE_AVX2, WJ_ENGINE_AVX512)),
                          row_name);
 INSTANTIATE_TEST_SUITE_P(Scalars, Assembly,
                          testing::Combine(testing::ValuesIn(scalars),
