@@ -39,6 +39,16 @@ TEST_P(Version2, KernelsRun) {
     EXPECT_NE(error().find("64 x 2 x 1"), std::string::npos) << error();
 }
 
+// The kernel takes the apertures from its queue, and FLAT_SCRATCH from what it is started with.
+TEST_P(Version2, GenericAddressesReachAllMemory) {
+    const uint64_t out = buffer(256), sevens = buffer(256);
+    wj_argument arguments[] = {WJ_POINTER(out), WJ_POINTER(sevens)};
+    ASSERT_EQ(run(kernel("version2", "generic_addresses"), launch(arguments, {64}, {64})), WJ_OK)
+        << error();
+    for (uint32_t i = 0; i < 64; i++)
+        EXPECT_EQ(host<uint32_t>(out)[i], i * (i % 3 == 0 ? 3 : i % 3 == 1 ? 5 : 7)) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Version2,
                          testing::Values(Setup{"gfx700", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
                                          Setup{"gfx700", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
