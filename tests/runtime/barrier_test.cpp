@@ -94,10 +94,17 @@ class NamedBarriers : public Gpu {
 protected:
     // Work-groups of so many waves, each of which writes `each` numbers.
     Words waves(const char* name, uint32_t count, uint32_t each = 1) {
-        const uint64_t out = buffer(count * each * 4);
-        EXPECT_EQ(run(kernel("barriers", name), packed(out, 0, count * 32, count * 32)), WJ_OK)
-            << name << ": " << error();
-        return {host<uint32_t>(out), host<uint32_t>(out) + count * each};
+        wj_kernel* const k = kernel("barriers", name);
+        Words first, again;
+        for (Words* words : {&first, &again}) {
+            const uint64_t out = buffer(count * each * 4);
+            const wj_launch_options o = packed(out, 0, count * 32, count * 32);
+            EXPECT_EQ(run(k, words == &first ? o : unlimited(o)), WJ_OK) << name << ": " << error();
+            words->assign(host<uint32_t>(out), host<uint32_t>(out) + count * each);
+        }
+        // Which wave is the first may differ.
+        if (std::string_view(name) != "first_named") EXPECT_EQ(first, again) << name;
+        return again;
     }
     void expect_stopped(const char* name, uint32_t count, wj_status status,
                         std::initializer_list<const char*> says) {
@@ -235,13 +242,46 @@ TEST_P(ClustersTest, WavesFindTheirPlace) {
     }
 }
 
-// Each work-group reads what the other one of its cluster has written in front of the barrier. More
-// of them than are resident in launches without clusters.
+// Each work-group reads what the other one of its cluster has written in front of the barrier.
+void expect_met(const uint32_t* out, uint32_t groups) {
+    for (uint32_t g = 0; g < groups; g++) EXPECT_EQ(out[1024 + g], g ^ 1) << g;
+}
+
 TEST_P(ClustersTest, WorkGroupsMeet) {
-    for (const uint32_t groups : {2u, 10u}) {
-        const uint64_t out = buffer(4096);
+    for (const uint32_t groups : {2u, 10u, 200u}) {
+        const uint64_t out = buffer(8192);
         ASSERT_EQ(run_groups("meet", groups, out), WJ_OK) << error();
-        for (uint32_t g = 0; g < groups; g++) EXPECT_EQ(host<uint32_t>(out)[16 + g], g ^ 1) << g;
+        expect_met(host<uint32_t>(out), groups);
+    }
+}
+
+// More work-groups than the device holds of launches without clusters, those of a cluster far
+// apart.
+TEST(Clusters, WorkGroupsStartInAnyOrder) {
+    wj_context_options options = WJ_INIT(wj_context_options);
+    options.target = "gfx1250";
+    options.deterministic = 1;
+    options.compute_units = 1;
+    wj_context* c = nullptr;
+    ASSERT_EQ(wj_context_create(&options, &c, nullptr, 0), WJ_OK);
+    const Context context(c);
+    wj_module* m = nullptr;
+    ASSERT_EQ(wj_module_load_file(c, kernel_file("barriers", "gfx1250").c_str(), &m), WJ_OK);
+    const Module module(m);
+    wj_kernel* k = nullptr;
+    ASSERT_EQ(wj_module_get_kernel(m, "meet", &k), WJ_OK);
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        constexpr uint32_t groups = 200;
+        uint64_t arguments[2] = {};
+        ASSERT_EQ(wj_memory_allocate(c, 8192, arguments), WJ_OK);
+        wj_launch_options o = WJ_INIT(wj_launch_options);
+        o.grid[0] = groups * 64;
+        o.block[0] = 64;
+        o.packed_arguments = arguments;
+        o.packed_size = sizeof arguments;
+        o.schedule_seed = seed;
+        ASSERT_EQ(wj_launch(k, &o, nullptr), WJ_OK) << wj_last_error(c);
+        expect_met(reinterpret_cast<const uint32_t*>(arguments[0]), groups);
     }
 }
 

@@ -392,7 +392,7 @@ KERNEL meet
   s_barrier_wait -3
   global_load_b32 v8, v9, s[2:3] scope:SCOPE_SYS
   s_wait_loadcnt 0x0
-  v_add_nc_u32_e32 v2, 64, v2
+  v_add_nc_u32_e32 v2, 0x1000, v2
   global_store_b32 v2, v8, s[2:3]
 END meet
 
