@@ -101,7 +101,7 @@ bool read_line(Profile& p, std::string_view line) {
             p.memory[at].push_back(byte);
         }
         if (digits.size() % 2) words.fail();
-    } else if (numbered && what[0] == 's' && number < std::size(Wave{}.sgpr)) {
+    } else if (numbered && what[0] == 's' && number < Wave::first_exec) {
         p.scalars[number] = words.dword();
     } else if (numbered && what[0] == 'v' && number < 512) {
         Row& row = p.rows[number];
@@ -175,7 +175,7 @@ ProfileRecorder::ProfileRecorder(const Wave& wave, Options& options) : wave_(wav
     profile_.lane_layout = wave.ctx->lane_layout;
     profile_.exclusive = wave.ctx->exclusive_memory;
     profile_.next = options.next;
-    for (uint32_t s = 0; s < std::size(wave.sgpr); ++s)
+    for (uint32_t s = 0; s < Wave::first_exec; ++s)
         if (wave.sgpr[s]) profile_.scalars[s] = wave.sgpr[s];
     options.read_memory = [this, read = options.read_memory](uint64_t at, uint32_t bytes) {
         const std::optional<uint64_t> value = read(at, bytes);

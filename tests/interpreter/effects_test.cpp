@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "frontend/decode.h"
@@ -44,7 +45,7 @@ struct State {
         attach(ctx);
         wave.size = static_cast<uint8_t>(ctx.target->traits.wave_size);
         for (uint32_t& r : registers) r = value(rng);
-        for (uint32_t& r : wave.sgpr) r = value(rng);
+        for (uint32_t& r : std::span(wave.sgpr).first<machine::Wave::first_exec>()) r = value(rng);
         for (uint8_t& b : lds) b = static_cast<uint8_t>(rng());
         wave.set_s64(machine::exec_lo, rng() & rng());
         wave.scc = rng() & 1;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "backend_x64/engine.h"
@@ -201,7 +202,8 @@ inline uint64_t random_mask(Rng& rng) {
 
 inline void randomise(State& s, Rng& rng) {
     for (uint32_t i = 0; i < (vgprs + agprs) * 64; ++i) s.wave.vgpr[i] = random_dword(rng);
-    for (uint32_t& x : s.wave.sgpr) x = random_dword(rng);
+    for (uint32_t& x : std::span(s.wave.sgpr).first<machine::Wave::first_exec>())
+        x = random_dword(rng);
     for (uint8_t& x : s.lds) x = static_cast<uint8_t>(rng());
     for (uint8_t& x : s.scratch) x = static_cast<uint8_t>(rng());
     s.wave.scc = rng() & 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "backend_x64/translator.h"
 #include "frontend/buffer_layout.h"
@@ -172,7 +173,8 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     std::memcpy(s.at(0), &noise_[values() % (1 << 17)], state_bytes);
     std::memcpy(s.global.data(), &noise_[values() % (1 << 17)], global_bytes);
     machine::Wave& w = s.wave;
-    for (uint32_t& x : w.sgpr) x = random_dword(values);
+    for (uint32_t& x : std::span(w.sgpr).first<machine::Wave::first_exec>())
+        x = random_dword(values);
     w.size = static_cast<uint8_t>(target_.traits.wave_size);
     // Small work-groups: most of their waves begin with the same lanes.
     static constexpr uint32_t whole[] = {64, 64, 64, 16, 32, 48};
