@@ -254,10 +254,40 @@ wj_status wj_memory_register(wj_context* context, void* host, uint64_t size, uin
     });
 }
 
+wj_status wj_memory_map(wj_context* context, uint64_t address, void* host, uint64_t size,
+                        uint32_t rights) {
+    return guarded(context, [&] {
+        if (!host || !size || !rights || rights & ~(WJ_READ | WJ_WRITE))
+            return context->fail(WJ_INVALID_ARGUMENT,
+                                 "wj_memory_map needs memory, a size and WJ_READ or WJ_WRITE");
+        if (context->device->options().memory_mode != machine::MemoryMode::Checked)
+            return context->fail(WJ_INVALID_ARGUMENT,
+                                 "wj_memory_map needs checked memory: in the other modes kernels "
+                                 "see memory at the host's addresses (wj_memory_register)");
+        memory::ReservedAddresses reserved;
+        if (address != reinterpret_cast<uint64_t>(host) && !reserved.reserve(address, size))
+            return context->fail(
+                WJ_INVALID_ARGUMENT,
+                "wj_memory_map: this process, or an earlier mapping, has something "
+                "in the " +
+                    std::to_string(size) + " bytes at " + hex(address) +
+                    ": choose another address");
+        std::lock_guard lock(context->mapped_mutex);
+        Status status =
+            context->device->memory().map(address, host, size, rights, "mapped host memory");
+        if (!status) return context->fail(status);
+        context->mapped[address] = std::move(reserved);
+        return WJ_OK;
+    });
+}
+
 wj_status wj_memory_unregister(wj_context* context, uint64_t address) {
     return guarded(context, [&] {
+        std::lock_guard lock(context->mapped_mutex);
         Status status = context->device->memory().unmap(address);
-        return status ? WJ_OK : context->fail(status);
+        if (!status) return context->fail(status);
+        context->mapped.erase(address);
+        return WJ_OK;
     });
 }
 

@@ -15,6 +15,7 @@
 #include "common/fork.h"
 #include "frontend/code_object.h"
 #include "machine/unwritten_memory.h"
+#include "memory/reserved_addresses.h"
 #include "memory/snapshot.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
@@ -44,6 +45,8 @@ struct wj_context {
     std::unique_ptr<wj::memory::Snapshots> snapshots;
     // Of each snapshot, with WJ_CHECK_INIT.
     std::map<wj_snapshot, wj::machine::UnwrittenMemory::State> unwritten;
+    std::mutex mapped_mutex;
+    std::map<uint64_t, wj::memory::ReservedAddresses> mapped;  // by wj_memory_map, by address
     std::mutex modules_mutex;
     std::vector<wj_module*> modules;  // loaded
 

@@ -276,7 +276,12 @@ WJ_API wj_status wj_memory_free(wj_context* context, uint64_t address);
  * checked memory what lies beside it is out of reach to the byte (scalar loads: to 16 bytes). */
 WJ_API wj_status wj_memory_register(wj_context* context, void* host, uint64_t size, uint32_t rights,
                                     uint64_t* address);
-WJ_API wj_status wj_memory_unregister(wj_context* context, uint64_t address);
+/* The same, with checked memory alone, at an address of the caller's choice below 2^48, which is as
+ * far from its page of 4 KiB as the host's is. Host memory may be mapped at several addresses.
+ * While it is, the process has nothing else at these addresses. */
+WJ_API wj_status wj_memory_map(wj_context* context, uint64_t address, void* host, uint64_t size,
+                               uint32_t rights);
+WJ_API wj_status wj_memory_unregister(wj_context* context, uint64_t address); /* both kinds */
 /* Device ranges are checked against the map; errors name the nearest allocation. */
 WJ_API wj_status wj_memory_write(wj_context* context, uint64_t to, const void* from, uint64_t size);
 WJ_API wj_status wj_memory_read(wj_context* context, void* to, uint64_t from, uint64_t size);
