@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "memory/host_pages.h"
+#include "memory/pages.h"
 #include "memory/window.h"
 
 namespace wj::memory {
@@ -15,13 +16,6 @@ constexpr uint64_t page_mask = page_size - 1;
 constexpr uint64_t guest_limit = 1ull << 48;
 constexpr size_t remembered_frees = 64, quarantined_frees = 4096;
 constexpr uint64_t read_write_execute = read_write | executable;
-
-uint64_t page_floor(uint64_t a) {
-    return a & ~page_mask;
-}
-uint64_t page_ceil(uint64_t a) {
-    return (a + page_mask) & ~page_mask;
-}
 
 std::string hex(uint64_t v) {
     char text[24];

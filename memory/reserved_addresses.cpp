@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "memory/address_space.h"
+#include "memory/pages.h"
 
 namespace wj::memory {
 namespace {
@@ -15,9 +15,8 @@ constexpr uint64_t least_address = 64 << 10, address_limit = (uint64_t{1} << 47)
 }  // namespace
 
 bool ReservedAddresses::reserve(uint64_t begin, uint64_t bytes) {
-    const uint64_t first = std::max(begin & ~(page_size - 1), least_address),
-                   end =
-                       std::min((begin + bytes + page_size - 1) & ~(page_size - 1), address_limit);
+    const uint64_t first = std::max(page_floor(begin), least_address),
+                   end = std::min(page_ceil(begin + bytes), address_limit);
     if (first >= end) return true;
     void* const wanted = reinterpret_cast<void*>(first);
     void* const got =

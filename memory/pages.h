@@ -1,0 +1,15 @@
+// The pages that addresses lie in.
+#pragma once
+
+#include "memory/address_space.h"
+
+namespace wj::memory {
+
+constexpr uint64_t page_floor(uint64_t address) {
+    return address & ~(page_size - 1);
+}
+constexpr uint64_t page_ceil(uint64_t address) {
+    return page_floor(address + page_size - 1);
+}
+
+}  // namespace wj::memory
