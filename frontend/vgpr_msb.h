@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "frontend/hwreg_field.h"
 #include "frontend/inst.h"
 #include "frontend/target.h"
 
@@ -26,10 +27,9 @@ inline constexpr uint32_t mode_vgpr_msb_shift = 12;
 
 // The byte behind `inst`, as far as its words tell: a register's value in MODE is the handler's.
 inline uint8_t next_vgpr_msb(const Inst& inst, uint8_t msb, const Traits& traits) {
-    constexpr uint32_t hwreg_mode = 1;
     if (inst.op == Opcode::s_set_vgpr_msb) return static_cast<uint8_t>(inst.src[0].value);
     if (traits.vgpr_msb == VgprMsbRule::AnyConstant && inst.op == Opcode::s_setreg_imm32_b32 &&
-        (inst.src[0].value & 63) == hwreg_mode)
+        HwregField(inst.src[0].value).id == hwreg_mode)
         return vgpr_msb_of_mode(static_cast<uint32_t>(inst.src[1].value) >> mode_vgpr_msb_shift);
     return msb;
 }

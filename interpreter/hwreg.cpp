@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "frontend/hwreg_field.h"
 #include "frontend/vgpr_msb.h"
 #include "machine/work_group.h"
 
@@ -192,28 +193,20 @@ const HardwareRegister* find_row(const Wave& w, uint32_t id) {
     return nullptr;
 }
 
-struct RegField {
-    uint32_t id, offset, mask;
-    explicit RegField(const Operand& simm)
-        : id(simm.value & 63),
-          offset(simm.value >> 6 & 31),
-          mask(static_cast<uint32_t>((uint64_t{2} << (simm.value >> 11 & 31)) - 1)) {}
-};
-
 }  // namespace
 
 void getreg(Wave& w, const Inst& in) {
-    const RegField f(in.src[0]);
+    const HwregField f(in.src[0].value);
     const HardwareRegister* row = find_row(w, f.id);
     if (!row) return stop(w, ExitKind::Unimplemented, "s_getreg_b32: hardware register", f.id);
-    write_s32(w, in.dst[0], row->read(w) >> f.offset & f.mask);
+    write_s32(w, in.dst[0], row->read(w) >> f.offset & f.mask());
 }
 
 void setreg(Wave& w, const Operand& field, uint32_t source) {
-    const RegField f(field);
+    const HwregField f(field.value);
     const HardwareRegister* row = find_row(w, f.id);
     if (!row) return stop(w, ExitKind::Unimplemented, "s_setreg: hardware register", f.id);
-    const uint32_t mask = f.mask << f.offset;
+    const uint32_t mask = f.mask() << f.offset;
     if (row->write(w, (row->read(w) & ~mask) | (source << f.offset & mask))) return;
     const char* why = "s_setreg: FLAT_SCRATCH of another place than the wave's own";
     if (row->write == refuse) why = "s_setreg: hardware register";

@@ -11,6 +11,7 @@
 #include "frontend/decode.h"
 #include "frontend/effects.h"
 #include "frontend/encoding.h"
+#include "frontend/hwreg_field.h"
 #include "frontend/refused.h"
 #include "frontend/vgpr_msb.h"
 #include "interpreter/checks.h"
@@ -100,9 +101,8 @@ bool fits(const Wave& w, const RegisterNeeds& n) {
 bool ends_block(const Inst& in) {
     if (in.op == Opcode::s_setreg_b32 || in.op == Opcode::s_setreg_imm32_b32) {
         // Of MODE.VSKIP, as s_setvskip, or of EXCP_EN: blocks ask for them once.
-        const uint32_t field = in.words[0] & 0xffff;
-        return (field & 63) == 1 &&
-               (field >> 6 & 31) + (field >> 11) >= machine::mode::excp_en_shift;
+        const HwregField field(in.words[0] & 0xffff);
+        return field.id == hwreg_mode && field.last() >= machine::mode::excp_en_shift;
     }
     // Clocks may count instructions (ExecContext::counts_time).
     if (in.op == Opcode::s_memtime || in.op == Opcode::s_memrealtime ||

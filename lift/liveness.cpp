@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/decode.h"
+#include "frontend/hwreg_field.h"
 #include "lift/memory_order.h"
 #include "machine/wave.h"
 
@@ -33,9 +34,9 @@ bool writes_whole(const Inst& inst) {
 
 bool may_index_registers(const Inst& inst) {
     if (inst.op != Opcode::s_setreg_b32 && inst.op != Opcode::s_setreg_imm32_b32) return false;
-    constexpr uint32_t hwreg_mode = 1, gpr_idx_bit = 27;
-    const uint32_t field = inst.words[0] & 0xffff;
-    return (field & 63) == hwreg_mode && (field >> 6 & 31) + (field >> 11) >= gpr_idx_bit;
+    constexpr uint32_t gpr_idx_bit = 27;
+    const HwregField field(inst.words[0] & 0xffff);
+    return field.id == hwreg_mode && field.last() >= gpr_idx_bit;
 }
 
 bool LiveSet::reads_scalar(uint32_t reg) const {
