@@ -24,6 +24,11 @@ inline WaitCounts wait_counts(const Target& target, uint32_t simm16) {
             simm16 >> 8 & (target.traits.wide_lgkmcnt ? 63u : 15u)};
 }
 
+// gfx10 and later count vector stores by themselves; they also have the wider lgkmcnt.
+inline bool counts_stores_apart(const Traits& traits) {
+    return traits.wide_lgkmcnt;
+}
+
 // gfx12's waits that count vector memory, and where the counter stands in their constants.
 struct VectorWait {
     Opcode op;

@@ -171,6 +171,8 @@ inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type dat
     }
     if (spot.address % sizeof(T)) return false;  // SEED-ATOM-38
     if (spot.place == Place::Global) {
+        if (auto* const weak = weak_memory(w)) [[unlikely]]
+            weak->make_room(*w.ctx, w.wave_in_group, spot.address, sizeof(T));
         void* where = memory::atomic_pointer(*w.ctx, spot.address, sizeof(T));
         if (!where) return false;
         old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w, is_sum));

@@ -18,11 +18,6 @@ using namespace wj;
 constexpr uint8_t load = machine::wait_load, store = machine::wait_store, ds = machine::wait_ds,
                   km = machine::wait_km, every = load | store | ds | km;
 
-// gfx10 and later count vector stores by themselves; they also have the wider lgkmcnt.
-bool stores_apart(const Traits& t) {
-    return t.wide_lgkmcnt;
-}
-
 // At most `left` accesses of these counters are still under way.
 void leave(RegisterShadow& shadow, uint8_t counters, uint32_t left) {
     size_t count = 0;
@@ -112,7 +107,7 @@ RegisterShadow::Access issued(Wave& w, const Inst& inst) {
     const Traits& t = traits(w);
     const Effects& e = effects(inst.op);
     RegisterShadow::Access a;
-    const uint8_t stores = stores_apart(t) ? store : load;
+    const uint8_t stores = counts_stores_apart(t) ? store : load;
     const bool returns = inst.dst[0].present() || e.access == MemoryAccess::Load;
     switch (inst.format) {
         case Format::SMEM:

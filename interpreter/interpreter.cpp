@@ -18,6 +18,7 @@
 #include "interpreter/exceptions.h"
 #include "interpreter/internal.h"
 #include "interpreter/observe.h"
+#include "interpreter/weak_order.h"
 #include "interpreter/wmma.h"
 #include "machine/checks.h"
 #include "machine/coverage.h"
@@ -312,11 +313,14 @@ private:
             }
             const bool roomy = fits(w, {block.vgprs, block.agprs, block.sgprs});
             const bool skip = w.mode & machine::mode::vskip, whole = runs_whole(w);
+            memory::WeakMemory* const weak = weak_memory(w);
             uint64_t pc = block.begin;
             const auto size = static_cast<int64_t>(block.steps.size());
             count(w, size);
             for (const Step& step : block.steps) {
                 w.exit.pc = pc;
+                if (weak) [[unlikely]]
+                    order_accesses(w, step.inst, *weak);
                 if (skip && step.vector) [[unlikely]] {
                     pc += step.inst.size;
                     w.pc = pc;

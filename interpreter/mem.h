@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "interpreter/internal.h"
+#include "interpreter/weak_order.h"
 #include "memory/access.h"
 
 namespace wj::interp {
@@ -104,6 +105,8 @@ template <class T>
 inline bool read_spot(Wave& w, Spot spot, uint32_t lane, T& value) {
     switch (spot.place) {
         case Place::Global:
+            if (auto* const weak = weak_memory(w)) [[unlikely]]
+                return weak->load(*w.ctx, w.wave_in_group, spot.address, &value, sizeof value);
             return memory::read(*w.ctx, spot.address, value);
         case Place::Lds:
             value = lds_read<T>(w, spot.address);
@@ -121,6 +124,8 @@ template <class T>
 inline bool write_spot(Wave& w, Spot spot, uint32_t lane, const T& value) {
     switch (spot.place) {
         case Place::Global:
+            if (auto* const weak = weak_memory(w)) [[unlikely]]
+                return weak->store(*w.ctx, w.wave_in_group, spot.address, &value, sizeof value);
             return memory::write(*w.ctx, spot.address, value);
         case Place::Lds:
             lds_write(w, spot.address, value);

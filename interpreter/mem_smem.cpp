@@ -143,6 +143,8 @@ void s_atomic(Wave& w, const Inst& inst) {
     const A a(w, inst);
     if (!a.in_range(0, sizeof(T))) return;
     if (a.address % sizeof(T)) return stop_with_fault(w, inst);
+    if (auto* const weak = weak_memory(w))
+        weak->make_room(*w.ctx, w.wave_in_group, a.address, sizeof(T));
     void* where = memory::atomic_pointer(*w.ctx, a.address, sizeof(T));
     if (!where) return stop_with_fault(w, inst);
     const T data = scalar_value<T>(w, inst.vdata().reg);

@@ -30,6 +30,8 @@ std::optional<uint64_t> EntryValues::compute(const Block& block, const Inst& i) 
             return wave_.s64(static_cast<uint32_t>(i.imm));
         case Op::GetScc:
             return wave_.scc;
+        case Op::ScratchBase:
+            return wave_.scratch_base;
         case Op::RowLane:
             return i.imm < wave_.vgpr_count
                        ? std::optional(uint64_t{wave_.vgpr[i.imm * machine::lanes + i.aux]})

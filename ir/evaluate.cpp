@@ -138,6 +138,9 @@ uint64_t evaluate(const Block& block, Wave& w) {
                     r.e[0][l] = static_cast<uint32_t>(arg(0).u() + i.imm * (l % i.aux) +
                                                       arg(1).u() * (l / i.aux));
                 break;
+            case Op::ScratchBase:
+                r.u() = w.scratch_base;
+                break;
             case Op::WavesAhead:
                 r.u() = 0;
                 break;

@@ -43,6 +43,17 @@ inline Value whole_address(Lifter& l, const Inst& i) {
     return l.s.pack(low, high);
 }
 
+// SRC_FLAT_SCRATCH_BASE.
+Value flat_scratch_base(Lifter& l);
+
+// What Op::LoadFlat, StoreFlat and AtomicFlat take: an address and the constant that is added to
+// it.
+struct FlatAddress {
+    Value value;
+    uint64_t imm;
+};
+FlatAddress flat_address(Lifter& l, const Inst& i);
+
 // LDS address and the immediate that goes with it (LoadLds): a small constant that is added to the
 // address register moves into the upper half of the immediate, so that accesses through several
 // registers share an address.

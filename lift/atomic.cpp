@@ -49,16 +49,15 @@ void emit_atomic(Lifter& l, const Inst& i, Op op, std::initializer_list<Value> h
 template <AtomicOp what, uint32_t dwords>
 bool atomic(Lifter& l, const Inst& i) {
     if (i.tfe || i.lds) return false;
-    if (i.format == Format::FLAT && l.options.target->traits.flat_scratch_has_lane) return false;
     std::array<Value, 4> data{no_value, no_value, no_value, no_value};
     for (uint32_t d = 0; d < dwords * ir::atomic_operands(what); ++d) data[d] = l.raw(i.vdata(), d);
     const Value exec = l.s.exec();
     const bool returns = i.glc && Lifter::is_vector(i.dst[0]);
     l.order.atomic(l.s.is_full(exec), returns);
-    if (i.format == Format::FLAT)
-        emit_atomic(l, i, Op::AtomicFlat, {address64(l, i), exec}, offset_of(i), what, dwords, data,
-                    returns);
-    else if (i.sbase().is(Operand::Kind::Sgpr) && !is_summed_address(l, i))
+    if (i.format == Format::FLAT) {
+        const FlatAddress at = flat_address(l, i);
+        emit_atomic(l, i, Op::AtomicFlat, {at.value, exec}, at.imm, what, dwords, data, returns);
+    } else if (i.sbase().is(Operand::Kind::Sgpr) && !is_summed_address(l, i))
         emit_atomic(l, i, Op::AtomicGlobalS, {l.s64(i.sbase()), l.raw(i.vaddr()), exec},
                     offset_of(i), what, dwords, data, returns);
     else

@@ -5,6 +5,7 @@
 #include "frontend/effects.h"
 #include "frontend/refused.h"
 #include "frontend/vgpr_msb.h"
+#include "lift/address.h"
 #include "lift/lifter.h"
 #include "lift/loop_masks.h"
 
@@ -15,8 +16,8 @@ namespace wj::lift {
 
 namespace {
 
-constexpr uint32_t shared_base = 235, private_base = 237, vccz = 251, execz = 252,
-                   scc_operand = 253, null_operand = 125;
+constexpr uint32_t scratch_base = 230, shared_base = 235, private_base = 237, vccz = 251,
+                   execz = 252, scc_operand = 253, null_operand = 125;
 
 Value special32(Lifter& l, uint32_t encoding) {
     switch (encoding) {
@@ -28,6 +29,10 @@ Value special32(Lifter& l, uint32_t encoding) {
             return l.s.scc();
         case null_operand:
             return l.s.const32(0);
+        case scratch_base:
+            return l.emit(Op::ULo, {flat_scratch_base(l)});
+        case scratch_base + 1:
+            return l.emit(Op::UHi, {flat_scratch_base(l)});
         default:
             return no_value;
     }
@@ -36,7 +41,8 @@ Value special32(Lifter& l, uint32_t encoding) {
 // Operands that only the interpreter reads.
 bool operand_supported(const Operand& o) {
     if (!o.is(Operand::Kind::Special) || o.reg == null_operand) return true;
-    return (o.reg >= vccz && o.reg <= scc_operand && o.dwords <= 1) ||
+    return (o.reg >= vccz && o.reg <= scc_operand && o.dwords <= 1) || o.reg == scratch_base ||
+           o.reg == scratch_base + 1 ||
            ((o.reg == shared_base || o.reg == private_base) && o.dwords == 2);
 }
 
@@ -50,6 +56,7 @@ Value Lifter::s32(const Operand& o) {
 
 Value Lifter::s64(const Operand& o) {
     if (o.is(Operand::Kind::Sgpr)) return s.get64(o.reg);
+    if (o.is(Operand::Kind::Special) && o.reg == scratch_base) return flat_scratch_base(*this);
     if (o.is(Operand::Kind::Special))
         return s.const64(o.reg == null_operand  ? 0
                          : o.reg == shared_base ? machine::shared_aperture

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/coherence.h"
 #include "frontend/decode.h"
 #include "frontend/hwreg_field.h"
 #include "lift/memory_order.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "frontend/buffer_layout.h"
+#include "frontend/coherence.h"
 #include "ir/buffer.h"
 #include "lift/address.h"
 
@@ -255,8 +256,6 @@ Value buffer_address64(Lifter& l, const Inst& i) {
 bool translated(const Lifter& l, const Inst& i) {
     if (i.format == Format::MUBUF && l.options.target->traits.buffer_elements && !i.addr64())
         return false;
-    // Private memory's flat addresses are the interpreter's.
-    if (i.format == Format::FLAT && l.options.target->traits.flat_scratch_has_lane) return false;
     return !i.lds && !i.tfe && !i.idxen;
 }
 
@@ -275,9 +274,10 @@ bool load(Lifter& l, const Inst& i) {
         tuple = l.emit(Op::LoadBuffer, {b.offset, exec, b.base, b.limit}, 0, aux);
     } else if (i.format == Format::SCRATCH)
         tuple = l.emit(Op::LoadScratch, {scratch_address(l, i), exec}, offset_of(i), aux);
-    else if (i.format == Format::FLAT)
-        tuple = l.emit(Op::LoadFlat, {address64(l, i), exec}, offset_of(i), aux);
-    else {
+    else if (i.format == Format::FLAT) {
+        const FlatAddress at = flat_address(l, i);
+        tuple = l.emit(Op::LoadFlat, {at.value, exec}, at.imm, aux);
+    } else {
         const GlobalAddress at = global_address(l, i);
         tuple = at.base == no_value
                     ? l.emit(Op::LoadGlobal, {at.lanes, exec}, offset_of(i), aux)
@@ -302,10 +302,10 @@ bool store(Lifter& l, const Inst& i) {
     } else if (i.format == Format::SCRATCH)
         emit_store(l, Op::StoreScratch, {scratch_address(l, i), exec}, i.vdata(), 0, dwords,
                    offset_of(i), access);
-    else if (i.format == Format::FLAT)
-        emit_store(l, Op::StoreFlat, {address64(l, i), exec}, i.vdata(), 0, dwords, offset_of(i),
-                   access);
-    else if (const GlobalAddress at = global_address(l, i); at.base == no_value)
+    else if (i.format == Format::FLAT) {
+        const FlatAddress at = flat_address(l, i);
+        emit_store(l, Op::StoreFlat, {at.value, exec}, i.vdata(), 0, dwords, at.imm, access);
+    } else if (const GlobalAddress at = global_address(l, i); at.base == no_value)
         emit_store(l, Op::StoreGlobal, {at.lanes, exec}, i.vdata(), 0, dwords, offset_of(i),
                    access);
     else

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/coherence.h"
 #include "frontend/decode.h"
 #include "frontend/effects.h"
 #include "frontend/wait_count.h"
@@ -19,10 +20,6 @@ bool is_vector_memory(Format f) {
 }
 
 }  // namespace
-
-bool is_coherent(const Inst& inst) {
-    return (inst.glc && !inst.slc) || inst.scc || inst.scope || inst.gds;
-}
 
 void MemoryOrder::fence(uint64_t kind, uint32_t aux) {
     if (!observed_) return;

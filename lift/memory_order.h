@@ -52,9 +52,4 @@ private:
     bool accesses_ = false, written_ = false, waited_ = false;
 };
 
-// Loads of atomic and volatile variables, and stores that wait to be seen. (GLC and SLC together
-// are accesses that want no room in caches; gfx12's have a scope beyond their compute unit; AMDGPU
-// usage guide, "Memory Model".)
-bool is_coherent(const Inst& inst);
-
 }  // namespace wj::lift

@@ -7,6 +7,10 @@
 #include "machine/barrier.h"
 #include "machine/wave.h"
 
+namespace wj::memory {
+class WeakMemory;
+}
+
 namespace wj::machine {
 
 struct GroupShadow;  // machine/group_shadow.h
@@ -40,7 +44,9 @@ struct WorkGroup {
     std::array<uint32_t, 3> id{};    // work-group id
     std::array<uint32_t, 3> size{};  // work-items in each dimension; smaller at the grid's end
     uint64_t linear_id = 0;
-    GroupShadow* shadow = nullptr;   // with checkers
+    GroupShadow* shadow = nullptr;  // with checkers
+    memory::WeakMemory* weak =
+        nullptr;                     // of dispatches with weak memory: how it sees the global one
     BarrierObject barrier;           // of gfx12, where waves signal and wait apart
     NamedBarriers* named = nullptr;  // null: the kernel has none
     ClusterMember in_cluster;

@@ -79,6 +79,33 @@ bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, ui
     });
 }
 
+bool read_any(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size) {
+    if (ctx.memory_mode == machine::MemoryMode::Checked) return read_bytes(ctx, address, out, size);
+    load_part(static_cast<uint8_t*>(out), reinterpret_cast<const uint8_t*>(ctx.reach(address)),
+              size);
+    return true;
+}
+
+bool write_any(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size) {
+    if (ctx.memory_mode == machine::MemoryMode::Checked) return write_bytes(ctx, address, in, size);
+    store_part(reinterpret_cast<uint8_t*>(ctx.reach(address)), static_cast<const uint8_t*>(in),
+               size);
+    return true;
+}
+
+bool accessible(machine::ExecContext& ctx, uint64_t address, uint32_t size, bool write) {
+    if (ctx.memory_mode == machine::MemoryMode::Checked)
+        return for_each_piece(ctx, address, size, write ? writable : readable,
+                              [](uint8_t*, uint32_t) {});
+    for (const uint64_t byte : {address, address + size - 1})
+        if (write)
+            __asm__ __volatile__("lock orb $0, %0"
+                                 : "+m"(*reinterpret_cast<uint8_t*>(ctx.reach(byte)))
+                                 :
+                                 : "cc");
+    return true;
+}
+
 namespace {
 
 constexpr uint64_t scalar_unit = 16;

@@ -90,10 +90,15 @@ public:
                         "WJ_MEMORY_CHECKED)"};
             memory_.keep_freed_addresses();
         }
+        if ((options_.weak_memory || options_.schedule_seed) && !options_.deterministic)
+            return {Code::InvalidArgument,
+                    "weak memory and schedule seeds are of deterministic contexts: set "
+                    "`deterministic` (WAVEJIT_DETERMINISTIC=1, --deterministic)"};
         // Code that counts edges or time, or checks, is this device's own.
         if (coverage_.counters || options_.deterministic || options_.checks) options_.cache = false;
         if (options_.deterministic) options_.threads = 1;
-        if (options_.checks & machine::check_waitcnt) options_.engine = EngineKind::Interpreter;
+        if (options_.checks & machine::check_waitcnt || options_.weak_memory)
+            options_.engine = EngineKind::Interpreter;
         if (!options_.findings) {
             options_.findings = std::make_shared<Findings>();
             if (Status status =
@@ -301,6 +306,8 @@ private:
         DispatchRequest complete = request;
         complete.deterministic = options_.deterministic;
         complete.checks = options_.checks;
+        complete.weak_memory = options_.weak_memory;
+        if (!complete.schedule_seed) complete.schedule_seed = options_.schedule_seed;
         if (!complete.queue_address) complete.queue_address = queue_.address();
         ServiceMemory::Piece piece;
         if (const uint64_t bytes = service_bytes(request)) {

@@ -57,7 +57,11 @@ struct DeviceOptions {
     std::shared_ptr<CoverageReport> coverage_to;  // of another device, to share it; null: its own
     // Dispatches run one after the other in one order of waves, and clocks count instructions.
     bool deterministic = false;
-    uint32_t checks = 0;  // machine::Check
+    // With it: stores stay under way, and caches hold old values, as a dispatch's schedule seed
+    // says.
+    bool weak_memory = false;
+    uint64_t schedule_seed = 0;  // of dispatches that have none
+    uint32_t checks = 0;         // machine::Check
     // Files (findings.h): what is found is written to, as text, JSON or SARIF by its ending; what
     // is not reported. Empty: none.
     std::string check_report, check_suppressions;
@@ -71,7 +75,8 @@ struct DeviceOptions {
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked|window, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_COVERAGE, WAVEJIT_HOT, WAVEJIT_PLANS. An
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_COVERAGE, WAVEJIT_HOT, WAVEJIT_PLANS,
+    // WAVEJIT_DETERMINISTIC, WAVEJIT_WEAK_MEMORY, WAVEJIT_SCHEDULE_SEED. An
     // unknown value is an error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
@@ -119,6 +124,7 @@ struct DispatchRequest {
     uint64_t instruction_limit = 0;  // wave instructions of the whole dispatch, 0 = none
     bool deterministic = false;      // the device fills it in
     uint32_t checks = 0;             // machine::Check; the device fills it in
+    bool weak_memory = false;        // the device fills it in
     uint64_t schedule_seed = 0;      // of a deterministic device: another order for each number
 };
 

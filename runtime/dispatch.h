@@ -80,9 +80,7 @@ public:
     void looked_at(bool waits);
     // With a schedule seed: the next random number of a turn, and the number of the work-group that
     // is the index-th one to start.
-    uint64_t random() {
-        return schedule_.random = Shuffle::mix(schedule_.random + 0x9e3779b97f4a7c15);
-    }
+    uint64_t random() { return next_random(schedule_.random); }
     uint64_t in_order(uint64_t index) const { return schedule_.shuffle(index); }
     // How its waves start: once anything has been claimed.
     const WaveStart& wave_start() const { return *wave_start_; }

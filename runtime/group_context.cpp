@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/mix.h"
+
 namespace wj::runtime {
 
 // At the beginning of a page: what translated code keeps in its frame lies further back in one
@@ -134,6 +136,12 @@ void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
     group.shadow = nullptr;
     if (plan.request.checks) begin_shadow(plan);
+    group.weak = nullptr;
+    if (plan.request.weak_memory && plan.request.schedule_seed) {
+        weak_.begin(group.wave_count, plan.kernel.wgp_mode || plan.kernel.tg_split,
+                    mix(plan.request.schedule_seed + mix(group.linear_id)));
+        group.weak = &weak_;
+    }
     // Else it holds what the last work-group left here, whichever that was.
     if (plan.request.deterministic && plan.scratch_lane_bytes)
         std::memset(reinterpret_cast<void*>(scratch_.begin), 0, scratch_.size);

@@ -10,6 +10,7 @@
 #include "machine/group_shadow.h"
 #include "machine/work_group.h"
 #include "memory/address_space.h"
+#include "memory/weak_memory.h"
 #include "runtime/launch_plan.h"
 #include "runtime/spin.h"
 #include "runtime/wave_start.h"
@@ -127,6 +128,7 @@ private:
     void begin_shadow(const LaunchPlan& plan);
     machine::NamedBarriers named_;
     machine::GroupShadow shadow_;  // with checkers
+    memory::WeakMemory weak_;
     struct {
         uint64_t begin = 0, size = 0;
     } scratch_;  // guest memory: buffer instructions address it

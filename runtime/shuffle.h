@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <numeric>
 
+#include "common/mix.h"
+
 namespace wj::runtime {
 
 class Shuffle {
@@ -21,12 +23,6 @@ public:
         if (!count_) return index;
         return static_cast<uint64_t>((static_cast<unsigned __int128>(index) * step_ + first_) %
                                      count_);
-    }
-    // The finalizer of splitmix64.
-    static constexpr uint64_t mix(uint64_t x) {
-        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-        x = (x ^ x >> 27) * 0x94d049bb133111eb;
-        return x ^ x >> 31;
     }
 
 private:

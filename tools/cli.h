@@ -32,7 +32,8 @@ inline void check(const Status& status) {
 struct DeviceFlags {
     std::string target, engine, memory, checks, check_report, check_suppressions, coverage;
     int threads = -1, compute_units = 0;
-    bool deterministic = false;
+    bool deterministic = false, weak_memory = false;
+    uint32_t schedule_seed = 0;
     void add(CLI::App& app);
     void to_environment() const;  // for programs that are started
 };

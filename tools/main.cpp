@@ -31,6 +31,11 @@ void DeviceFlags::add(CLI::App& app) {
         "lcov writes them");
     app.add_flag("--deterministic", deterministic,
                  "one order of waves, clocks that count instructions");
+    app.add_flag("--weak-memory", weak_memory,
+                 "with --deterministic and a seed: nothing but a kernel's own waits and cache "
+                 "operations orders its accesses");
+    app.add_option("--schedule-seed", schedule_seed,
+                   "with --deterministic: another order of work-groups and waves for each number");
     app.add_option("--threads", threads, "worker threads (default: all processors)");
     app.add_option("--cus", compute_units, "compute units that programs are told about")
         ->check(CLI::Range(1, 1024));
@@ -48,6 +53,8 @@ void DeviceFlags::to_environment() const {
     put("WAVEJIT_CHECK_SUPPRESSIONS", check_suppressions);
     put("WAVEJIT_COVERAGE", coverage);
     if (deterministic) put("WAVEJIT_DETERMINISTIC", "1");
+    if (weak_memory) put("WAVEJIT_WEAK_MEMORY", "1");
+    if (schedule_seed) put("WAVEJIT_SCHEDULE_SEED", std::to_string(schedule_seed));
     if (threads >= 0) put("WAVEJIT_THREADS", std::to_string(threads));
     if (compute_units > 0) put("WAVEJIT_CUS", std::to_string(compute_units));
 }

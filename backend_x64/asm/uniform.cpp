@@ -98,6 +98,9 @@ void BlockCompiler::uniform_op(Value v) {
             a_.bzhi(d, t, gp(static_cast<int>(n.id()), true));
             return finish();
         }
+        case Op::ScratchBase:
+            a_.mov(udef(v), x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, scratch_base))));
+            return finish();
         case Op::CodeAddress:
             a_.mov(udef(v), pool_code_address(i.imm));
             return finish();

@@ -200,6 +200,10 @@ typedef struct wj_context_options {
                                   * it began with on, others off, has a counter of its own */
     int coverage_lanes;          /* non-zero: it has one for each of 1, 2, 3-4, 5-8, 9-16, 17-32 and
                                   * 33-63 lanes that are some of the wave's */
+    int weak_memory; /* non-zero, with `deterministic`: in dispatches with a schedule_seed a store
+                      * to global memory stays under way until a wait of its wave or the seed says
+                      * otherwise, and loads may find what a cache has held since an earlier one, so
+                      * that missing fences show. Everything is interpreted. */
 } wj_context_options;
 
 typedef struct wj_context_info {

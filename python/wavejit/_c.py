@@ -43,7 +43,8 @@ class ContextOptions(Options):
                 ("count_host_instructions", c_int), ("coverage", c_int), ("coverage_counters", c_void_p),
                 ("coverage_size", c_size_t), ("deterministic", c_int), ("checks", c_uint32), ("check_report", c_char_p),
                 ("check_suppressions", c_char_p), ("window_bytes", c_uint64), ("coverage_report", c_char_p),
-                ("coverage_divergence", c_int), ("coverage_lanes", c_int)]
+                ("coverage_divergence", c_int), ("coverage_lanes", c_int),
+                ("weak_memory", c_int)]
 
 
 class ContextInfo(Options):

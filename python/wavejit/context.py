@@ -58,13 +58,14 @@ class Context:
     reach, as lcov writes it, or for blocks of code if it ends in .drcov, which close() writes.
     coverage_divergence: edges that only some lanes of a wave take have counters of their own;
     coverage_lanes: by how many take them. window_bytes: with memory="window", how large the window
-    is; 0: 64 GiB."""
+    is; 0: 64 GiB. weak_memory: with deterministic=True and launches with a seed, nothing but a
+    kernel's own waits and cache operations orders its accesses."""
 
     def __init__(self, target: str = "gfx90a", engine: str = "auto", memory: str = "checked", threads: int = 0,
                  coverage: int | Array | None = None, deterministic: bool = False, compute_units: int = 0,
                  checks: Iterable[str] = (), window_bytes: int = 0,
                  coverage_report: str | None = None, coverage_divergence: bool = False,
-                 coverage_lanes: bool = False) -> None:
+                 coverage_lanes: bool = False, weak_memory: bool = False) -> None:
         checks = set(checks)
         for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
                                    *((check, CHECKS, "check") for check in checks)):
@@ -75,7 +76,8 @@ class Context:
                                     deterministic=int(deterministic),
                                     checks=sum(CHECKS[check] for check in checks), window_bytes=window_bytes,
                                     coverage_report=coverage_report.encode() if coverage_report else None,
-                                    coverage_divergence=int(coverage_divergence), coverage_lanes=int(coverage_lanes))
+                                    coverage_divergence=int(coverage_divergence), coverage_lanes=int(coverage_lanes),
+                                    weak_memory=int(weak_memory))
         self._handle: c_void_p | None = None
         self._modules: list[c_void_p] = []
         self._prepared: list[Prepared] = []

@@ -772,4 +772,28 @@ kernel void bar(global char* restrict p, double d) { p[__builtin_amdgcn_workgrou
     }
 }
 
+// Objects of 2016 name the processor in a note alone, and GFX9 with XNACK has a stepping of its own
+// there.
+TEST(CodeObject, OldNamesOfGfx9WithXnack) {
+    if (std::string(WJ_CLANG14).ends_with("NOTFOUND")) GTEST_SKIP() << "clang-14 is not installed";
+    Workshop shop;
+    shop.write("in.cl", "kernel void foo(global int* a) { *a = 1; }");
+    ASSERT_TRUE(shop.run(std::string(WJ_CLANG14) +
+                         " -target amdgcn-amd-amdhsa -mcpu=gfx900 -x cl -Xclang "
+                         "-finclude-default-header -nogpulib -O1 -mcode-object-version=2 in.cl -o "
+                         "v2.co"))
+        << shop.log();
+    Buffer bytes = shop.read("v2.co");
+    bytes[offsetof(Elf64_Ehdr, e_flags)] = {};          // no processor
+    const std::string_view names("AMD\0AMDGPU\0", 11);  // behind the note's numbers
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const size_t at = all.find(names);
+    ASSERT_NE(at, all.npos);
+    for (const auto& [stepping, name] :
+         {std::pair{0u, "gfx900:xnack-"}, {1u, "gfx900:xnack+"}, {3u, "gfx902:xnack+"}}) {
+        std::memcpy(bytes.data() + at - 4, &stepping, 4);
+        EXPECT_EQ(parse_ok(bytes).target.str(), name) << stepping;
+    }
+}
+
 }  // namespace

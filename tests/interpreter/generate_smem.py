@@ -47,6 +47,11 @@ for bits, tail in ((32, ''), (64, '_x2')):
                 case(F_, name + (' returning' if returns else ''), '%s %s, %s, 0x10%s' % (name, sreg(16, len(regs)), 's[2:3]' if form == 's_atomic_' else 's[8:11]', ' glc' if returns else ''),
                      [('s16', regs), ('s2', [0, 0]) if form == 's_atomic_' else ('s8', DESCRIPTOR), ('global', [9] * 4 + split_dwords(old, n) + [9])], [('global', [9] * 4 + split_dwords(new, n) + [9]), ('s16', (split_dwords(old, n) if returns else regs[:n]) + regs[n:])], base='s2' if form == 's_atomic_' else 's8')
 case(F_, 's_buffer_atomic_add out of range', 's_buffer_atomic_add s16, s[8:11], 0x64 glc', [('s16', [5]), ('s8', DESCRIPTOR), ('global', [1] * 32)], [('global', [1] * 32), ('s16', [5])], base='s8')
+# Vector memory sees what scalar stores have written back (SEED-MEM-16).
+case(F_, 's_store_dwordx2 seen by vectors', ['s_store_dwordx2 s[16:17], s[2:3], 0x8', 's_dcache_wb', 's_waitcnt lgkmcnt(0)', 's_add_u32 s4, s2, 8', 's_addc_u32 s5, s3, 0', 'v_mov_b32 v0, s4', 'v_mov_b32 v1, s5', 'flat_load_dwordx2 v[2:3], v[0:1]', 's_waitcnt vmcnt(0) lgkmcnt(0)', 'v_readfirstlane_b32 s6, v2', 'v_readlane_b32 s7, v3, 5'],
+     [('s2', [0, 0]), ('s16', [0x12345678, 0x9abcdef0]), ('global', [1, 2, 3, 4])], [('s6', [0x12345678, 0x9abcdef0]), ('global', [1, 2, 0x12345678, 0x9abcdef0])], base='s2')
+# What a load brings is there without a wait, too (SEED-MEM-40).
+case(F_, 's_load_dword without a wait', ['s_load_dword s4, s[2:3], 0x4', 's_add_u32 s5, s4, 1'], [('s2', [0, 0]), ('global', [1, 20, 3, 4])], [('s5', [21])], base='s2')
 # Time goes forward; caches have nothing to do.
 for name in ('s_memtime', 's_memrealtime'):
     case(F_, name, ['%s s[0:1]' % name, 's_waitcnt lgkmcnt(0)', '%s s[2:3]' % name, 's_waitcnt lgkmcnt(0)', 's_sub_u32 s4, s2, s0', 's_subb_u32 s5, s3, s1', 's_cselect_b32 s6, 1, 0', 's_cmp_lg_u64 s[0:1], 0', 's_cselect_b32 s7, 1, 0'], [('s5', [1, 1, 0])], [('s5', [0, 0, 1])])

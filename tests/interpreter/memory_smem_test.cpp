@@ -84,6 +84,9 @@ TEST_F(ScalarMemory, FaultsAreScalar) {
     EXPECT_EQ(w().exit.lane_mask, 0u);
     EXPECT_EQ(w().exit.access_bytes, 8u);
     EXPECT_EQ(w().sgpr[8], 3u);
+    w().set_s64(4, data);  // atomics are not split
+    EXPECT_EQ(run({0xc28a0202, 0x00000004 /* s_atomic_add_x2 s[8:9], s[4:5], 0x4 */}), fault);
+    EXPECT_EQ(w().exit.address, data + 4);
 }
 
 TEST_F(ScalarMemory, ClocksAdvance) {

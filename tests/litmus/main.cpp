@@ -31,6 +31,7 @@ struct Test {
 struct Options {
     std::string folder, language = "opencl", engine = "auto", filter, target = "gfx90a";
     unsigned rounds = 1000000, threads = 2;
+    uint64_t weak = 0;  // the first schedule seed of a context with weak memory; 0: none
 };
 
 using Outcome = std::map<std::string, uint64_t>;  // "0:r0" or "x", and its value
@@ -194,7 +195,7 @@ uint64_t count(const Test& test, const char* memory, const T* out, unsigned roun
 
 template <class T>
 uint64_t run(wj_context* context, wj_kernel* kernel, const Test& test, unsigned rounds,
-             unsigned lanes) {
+             unsigned lanes, uint64_t seed) {
     const auto check = [&](wj_status status) {
         if (status != WJ_OK) fail(test.name + ": " + wj_last_error(context));
     };
@@ -213,6 +214,7 @@ uint64_t run(wj_context* context, wj_kernel* kernel, const Test& test, unsigned 
     launch.arguments = arguments;
     launch.argument_count = 5;
     launch.timeout_ns = 120'000'000'000;
+    launch.schedule_seed = seed;
     wj_dispatch* dispatch = nullptr;
     check(wj_dispatch_submit(kernel, &launch, &dispatch));
     if (test.host)
@@ -241,6 +243,8 @@ Options read_options(int argc, char** argv) {
             options.rounds = unsigned(std::strtoul(value.c_str(), nullptr, 10));
         else if (name == "--threads")
             options.threads = unsigned(std::strtoul(value.c_str(), nullptr, 10));
+        else if (name == "--weak")
+            options.weak = std::strtoul(value.c_str(), nullptr, 10);
         else if (name == "--engine")
             options.engine = value;
         else if (name == "--language")
@@ -256,7 +260,8 @@ Options read_options(int argc, char** argv) {
         fail(
             "usage: wavejit-litmus FOLDER [--language opencl|hip|asm] [--engine "
             "auto|interp|avx2|avx512] [--threads N]"
-            " [--target T] [--rounds N, of all lanes together, at least 64] [--filter TEXT]");
+            " [--weak SEED] [--target T] [--rounds N, of all lanes together, at least 64] "
+            "[--filter TEXT]");
     return options;
 }
 
@@ -273,6 +278,7 @@ int main(int argc, char** argv) {
     context_options.target = options.target.c_str();
     context_options.engine = engines.at(options.engine);
     context_options.threads = options.threads;
+    context_options.deterministic = context_options.weak_memory = options.weak != 0;
     wj_context* context = nullptr;
     char error[512];
     if (wj_context_create(&context_options, &context, error, sizeof error) != WJ_OK) {
@@ -297,9 +303,10 @@ int main(int argc, char** argv) {
             const unsigned rounds = options.rounds / (lanes == 1 ? 8 : test.wave);
             std::printf("%s (%s, %s, %u lanes)\n", test.name.c_str(), options.language.c_str(),
                         options.engine.c_str(), lanes);
-            const uint64_t forbidden = test.width == 64
-                                           ? run<uint64_t>(context, kernel, test, rounds, lanes)
-                                           : run<uint32_t>(context, kernel, test, rounds, lanes);
+            const uint64_t seed = options.weak ? options.weak + ran : 0;
+            const uint64_t forbidden =
+                test.width == 64 ? run<uint64_t>(context, kernel, test, rounds, lanes, seed)
+                                 : run<uint32_t>(context, kernel, test, rounds, lanes, seed);
             ++ran;
             failed += forbidden != 0;
             std::printf("%s %s: %llu of %u forbidden\n", forbidden ? "FAIL" : "ok",

@@ -224,6 +224,7 @@ constexpr Row assembly[] = {
     {"scalar_order", "waitcnt", "s4 is used before the s_waitcnt"},
     {"vector_order", "waitcnt", "v1 is used before the s_waitcnt"},
     {"lds_load", "waitcnt", "v1 is used before the s_waitcnt"},
+    {"flat_load", "waitcnt", "v1 is used before the s_waitcnt"},
     {"overwrite", "waitcnt", "v1 is used before the s_waitcnt"},
     {"address", "waitcnt", "v1 is used before the s_waitcnt"},
     {"returned", "waitcnt", "v2 is used before the s_waitcnt"},

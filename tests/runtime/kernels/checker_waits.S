@@ -95,6 +95,24 @@ FINISH \name
 LOAD_LDS lds_load_clean, s_waitcnt lgkmcnt(0)
 LOAD_LDS lds_load_wrong, s_waitcnt vmcnt(0)
 
+// A flat load that finds LDS comes back out of the order of vector memory: both counters have it.
+.macro LOAD_FLAT name, wait:vararg
+KERNEL \name
+  s_mov_b64 s[6:7], src_shared_base
+  v_mov_b32_e32 v2, v0
+  v_mov_b32_e32 v3, s7
+  ds_write_b32 v0, v0
+  flat_load_dword v1, v[2:3]
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  \wait
+  v_add_u32_e32 v2, 1, v1
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v0, v2, s[4:5]
+FINISH \name
+.endm
+LOAD_FLAT flat_load_clean, s_waitcnt vmcnt(0) lgkmcnt(0)
+LOAD_FLAT flat_load_wrong, s_waitcnt vmcnt(0)
+
 // What is on its way overwrites what is written meanwhile.
 .macro OVERWRITE name, wait:vararg
 KERNEL \name
