@@ -319,8 +319,11 @@ private:
             count(w, size);
             for (const Step& step : block.steps) {
                 w.exit.pc = pc;
-                if (weak) [[unlikely]]
+                if (weak) [[unlikely]] {
                     order_accesses(w, step.inst, *weak);
+                    if (w.exit.kind != ExitKind::None)
+                        return leave(w, &step - block.steps.data() - size);
+                }
                 if (skip && step.vector) [[unlikely]] {
                     pc += step.inst.size;
                     w.pc = pc;

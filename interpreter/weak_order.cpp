@@ -53,7 +53,10 @@ void order_accesses(Wave& w, const Inst& inst, memory::WeakMemory& weak) {
     const uint32_t wave = w.wave_in_group;
     const Effects& e = effects(inst.op);
     weak.step(*w.ctx);
-    if (e.flow == Flow::End) return weak.wait(*w.ctx, wave, 0);
+    if (e.flow == Flow::End) {
+        if (weak.stays(*w.ctx, wave)) stop(w, ExitKind::Yield, nullptr);
+        return;
+    }
     if (const auto left = stores_left(w, inst)) weak.wait(*w.ctx, wave, *left);
     if (!is_vector_memory(inst.format)) return;
     if (e.invalidates && !empties_far_cache(inst.op)) weak.empty_cache(wave);

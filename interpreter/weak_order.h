@@ -13,7 +13,8 @@ inline memory::WeakMemory* weak_memory(const Wave& w) {
     return w.group ? w.group->weak : nullptr;
 }
 
-// In front of each instruction of a wave that has weak memory.
+// In front of each instruction of a wave that has weak memory. May let others run before the wave
+// ends, as what it has stored is still under way.
 void order_accesses(Wave& w, const Inst& inst, memory::WeakMemory& weak);
 
 }  // namespace wj::interp

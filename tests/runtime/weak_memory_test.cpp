@@ -6,7 +6,7 @@
 namespace wj::test {
 namespace {
 
-constexpr uint32_t lanes = 64;
+constexpr uint32_t message_items = 32, exchange_items = 128;  // the first are one wave anywhere
 
 class WeakMemoryTest : public Gpu {
 protected:
@@ -28,18 +28,19 @@ protected:
     }
     // What the kernel's work-items have read.
     std::vector<uint32_t> read(const char* name, uint32_t groups, uint64_t seed) {
+        const uint32_t items = groups == 1 ? exchange_items : message_items;
         std::memset(host<void>(data), 0, 3 * 4096);
         wj_argument arguments[] = {WJ_POINTER(data), WJ_POINTER(flag), WJ_POINTER(out)};
-        wj_launch_options o = launch(arguments, {2 * lanes}, {2 * lanes / groups});
+        wj_launch_options o = launch(arguments, {groups * items}, {items});
         o.schedule_seed = seed;
         EXPECT_EQ(run(kernel("weak", name), o), WJ_OK) << error();
         modules.clear();
-        return {host<uint32_t>(out), host<uint32_t>(out) + 2 * lanes / groups};
+        return {host<uint32_t>(out), host<uint32_t>(out) + items};
     }
     bool arrived(const char* name, uint32_t groups, uint64_t seed) {
         const std::vector<uint32_t> got = read(name, groups, seed);
         for (uint32_t i = 0; i < got.size(); i++)
-            if (got[i] != 7 + (groups == 1 ? i ^ lanes : i)) return false;
+            if (got[i] != 7 + (groups == 1 ? i ^ 64 : i)) return false;
         return true;
     }
     // Seeds of 1 to 200 under which a message does not arrive.
@@ -59,7 +60,9 @@ TEST_P(WeakMemoryTest, FencesHold) {
 TEST_P(WeakMemoryTest, MissingFencesShow) {
     EXPECT_GT(lost("no_release", 2), 0u);
     EXPECT_GT(lost("no_acquire", 2), 0u);
-    EXPECT_GT(lost("not_exchanged", 1), 0u);
+    // On one compute unit waves see each other's stores at once.
+    const bool apart = std::string_view(GetParam().target).starts_with("gfx1");
+    EXPECT_EQ(lost("not_exchanged", 1) > 0, apart);
 }
 
 TEST_P(WeakMemoryTest, SeedsReplay) {

@@ -31,5 +31,5 @@ MESSAGE(no_acquire, memory_order_release, memory_order_relaxed)
         barrier;                                                                          \
         out[id] = data[id ^ 64];                                                          \
     }
-EXCHANGE(exchanged, work_group_barrier(CLK_GLOBAL_MEM_FENCE))
+EXCHANGE(exchanged, barrier(CLK_GLOBAL_MEM_FENCE))
 EXCHANGE(not_exchanged, COMPILER_FENCE; __builtin_amdgcn_s_barrier(); COMPILER_FENCE)
