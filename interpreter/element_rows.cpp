@@ -6,27 +6,11 @@ namespace {
 
 using enum MatrixElement;
 
-void widen_f16(const u32* from, ElementRow* out) {
-    for (u32 j = 0; j < 16; j += part_columns) {
-        const HalvesAsFloats floats(load(from + j));
-        store(out[0].column + j, floats.low);
-        store(out[1].column + j, floats.high);
-    }
-}
-
-void widen_bf16(const u32* from, ElementRow* out) {
-    for (u32 j = 0; j < 16; j += part_columns) {
-        const Words x = load(from + j);
-        store(out[0].column + j, x << 16);
-        store(out[1].column + j, x & 0xffff0000u);
-    }
-}
-
 template <MatrixElement E>
 void widen_bytes(const u32* from, ElementRow* out) {
     constexpr const gf::SmallFormat& format = E == Fp8 ? gf::fp8_ocp : gf::bf8_ocp;
     for (u32 j = 0; j < 16; j += part_columns) {
-        const Words x = load(from + j);
+        const Words x = load_part(from + j);
         widen_small(format, x & 0x00ff00ffu, out[0].column + j, out[2].column + j);
         widen_small(format, x >> 8 & 0x00ff00ffu, out[1].column + j, out[3].column + j);
     }
@@ -35,8 +19,7 @@ void widen_bytes(const u32* from, ElementRow* out) {
 template <MatrixElement E>
 void widen(const u32* from, ElementRow* out) {
     if constexpr (E == F32) copy_row(from, out->column);
-    if constexpr (E == F16) widen_f16(from, out);
-    if constexpr (E == Bf16) widen_bf16(from, out);
+    if constexpr (E == F16 || E == Bf16) widen_halves(E, from, out, out + 1);
     if constexpr (E == Fp8 || E == Bf8) widen_bytes<E>(from, out);
 }
 
@@ -61,10 +44,11 @@ void load_fields(Wave& w, const FactorRows& f, ElementRow* out) {
     constexpr u32 width = 8 * sizeof(Field), fields = width / Bits;
     for_each_dword(w, f, fields, [&](const u32* from, u32 row) {
         for (u32 j = 0; j < 16; j += part_columns) {
-            const auto x = load<Field>(from + j);
+            const auto x = load_part<Field>(from + j);
 #pragma GCC unroll 8
             for (u32 t = 0; t < fields; ++t)
-                store(out[row + t].column + j, x << (width - Bits * (t + 1)) >> (width - Bits));
+                store_part(out[row + t].column + j,
+                           x << (width - Bits * (t + 1)) >> (width - Bits));
         }
     });
 }
@@ -95,21 +79,20 @@ void load_integer_rows(Wave& w, const FactorRows& f, bool is_signed, bool pairs,
     forms[f.element == I8][pairs][is_signed](w, f, out);
 }
 
-void widen_halves(MatrixElement e, const u32* from, ElementRow* out) {
-    e == F16 ? widen_f16(from, out) : widen_bf16(from, out);
+void widen_halves(MatrixElement e, const u32* from, ElementRow* low, ElementRow* high) {
+    for (u32 j = 0; j < 16; j += part_columns) {
+        const Words x = load_part(from + j);
+        const HalvesAsFloats f16(x);
+        if (low) store_part(low->column + j, e == F16 ? Words(f16.low) : x << 16);
+        if (high) store_part(high->column + j, e == F16 ? Words(f16.high) : x & 0xffff0000u);
+    }
 }
 
-void encode_halves(MatrixElement e, ElementRow& row) {
-    for (u32 j = 0; j < 16; j += part_columns) {
-        const Words x = load(row.column + j);
-        if (e == F16) {
-            store(row.column + j,
-                  _mm256_cvtepu16_epi32(_mm256_cvtps_ph(__m256(x), _MM_FROUND_CUR_DIRECTION)));
-        } else {
-            const Words nearest = (x + 0x7fff + (x >> 16 & 1)) >> 16;
-            store(row.column + j, (x & 0x7fffffff) > 0x7f800000u ? x >> 16 | 0x40 : nearest);
-        }
-    }
+Words half_codes(MatrixElement e, const Words& x) {
+    if (e == F16)
+        return Words(_mm256_cvtepu16_epi32(_mm256_cvtps_ph(__m256(x), _MM_FROUND_CUR_DIRECTION)));
+    const Words nearest = (x + 0x7fff + (x >> 16 & 1)) >> 16;
+    return (x & 0x7fffffff) > 0x7f800000u ? x >> 16 | 0x40 : nearest;
 }
 
 }  // namespace wj::interp

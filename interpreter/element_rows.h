@@ -14,18 +14,18 @@ using Words = Part<uint32_t>;
 inline constexpr uint32_t part_columns = 8;
 
 template <class T = uint32_t>
-Part<T> load(const void* from) {
+Part<T> load_part(const void* from) {
     Part<T> x;
     std::memcpy(&x, from, sizeof x);
     return x;
 }
 template <class V>
-void store(void* to, const V& x) {
+void store_part(void* to, const V& x) {
     std::memcpy(to, &x, sizeof x);
 }
 
 inline void copy_row(const uint32_t* from, uint32_t* to) {
-    for (uint32_t j = 0; j < 16; j += part_columns) store(to + j, load(from + j));
+    for (uint32_t j = 0; j < 16; j += part_columns) store_part(to + j, load_part(from + j));
 }
 
 // Numbers of f16 in the lower and in the upper halves of eight dwords.
@@ -56,10 +56,10 @@ void load_float_rows(Wave& w, const FactorRows& f, ElementRow* out);
 // A row for each item, or for two of them, each a 16-bit half of a dword: the same two for A and B.
 void load_integer_rows(Wave& w, const FactorRows& f, bool is_signed, bool pairs, ElementRow* out);
 
-// The lower and the upper halves of 16 dwords, F16 or Bf16, as f32.
-void widen_halves(MatrixElement e, const uint32_t* from, ElementRow* out);
-// f32 as codes of F16 or Bf16, to nearest even.
-void encode_halves(MatrixElement e, ElementRow& row);
+// Halves of 16 dwords, F16 or Bf16, as f32: the lower and the upper ones, null where not wanted.
+void widen_halves(MatrixElement e, const uint32_t* from, ElementRow* low, ElementRow* high);
+// f32 as codes of F16 or Bf16, to nearest even, in the lower halves.
+Words half_codes(MatrixElement e, const Words& x);
 
 // Codes of a format of at most 8 bits, in both halves of eight dwords, as f32. NaN is 0x7fc00000.
 // To be called with a constant format, on which the shifts depend.
@@ -75,8 +75,8 @@ void encode_halves(MatrixElement e, ElementRow& row);
     const auto nan = Part<int16_t>{} + int16_t{0x7e00};
     const HalvesAsFloats floats((size > max) & (size != inf) ? nan : number);
     const float unit = std::bit_cast<float>(static_cast<uint32_t>(127 + 15 - f.bias) << 23);
-    store(low, Part<float>(floats.low) * unit);
-    store(high, Part<float>(floats.high) * unit);
+    store_part(low, Part<float>(floats.low) * unit);
+    store_part(high, Part<float>(floats.high) * unit);
 }
 
 }  // namespace wj::interp

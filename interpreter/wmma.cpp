@@ -178,8 +178,9 @@ void load_positions(Wave& w, const Inst& in, const Shape& s, ElementRow* out) {
             const u32 bit = first_bit + 2 * t;
             const u32* const from = vrow(w, in.src[2], bit / 32) + first_lane;
             for (u32 j = 0; j < edge; j += part_columns) {
-                const Words four = Words{} + 4 * (n / 2), position = load(from + j) >> bit % 32 & 3;
-                store(out[n].column + j, (four + position) * edge);
+                const Words four = Words{} + 4 * (n / 2),
+                            position = load_part(from + j) >> bit % 32 & 3;
+                store_part(out[n].column + j, (four + position) * edge);
             }
         }
 }
@@ -190,7 +191,7 @@ void negate_rows(const Inst& in, u32 source, std::span<ElementRow> rows) {
         if ((odd ? in.neg_hi : in.neg) >> source & 1)
             for (u32 k = odd; k < rows.size(); k += 2)
                 for (u32 j = 0; j < edge; j += part_columns)
-                    store(rows[k].column + j, load(rows[k].column + j) ^ 0x80000000u);
+                    store_part(rows[k].column + j, load_part(rows[k].column + j) ^ 0x80000000u);
 }
 
 // Integers of dense products as pairs, for each of which there is one step; else a dword each, of
@@ -207,7 +208,7 @@ void load_factor(Wave& w, const Inst& in, const Shape& s, u32 source, ElementRow
     if (s.sparse() && source == 0)
         for (ElementRow& row : std::span(out, f.items))
             for (u32 j = 0; j < edge; j += part_columns)
-                store(row.column + j, load(row.column + j) & 0xffff);
+                store_part(row.column + j, load_part(row.column + j) & 0xffff);
 }
 
 // Where the rows of C or D begin, in dwords from the first register.
@@ -245,16 +246,16 @@ const ResultRows& sum_rows(const Wave& w, const Shape& s, MatrixElement e) {
 void load_addends(Wave& w, const Inst& in, const Shape& s, const Operand& o, const ResultRows& at,
                   std::span<ElementRow, edge> out) {
     const u32* const first = is_vector(o) ? vrow(w, o) : nullptr;
-    ElementRow halves[2];
+    const bool both = s.rdna4, high = in.op_sel >> 2 & 1;
     for (u32 i = 0; i < edge; ++i) {
-        if (!first) {
+        if (!first)
             std::ranges::fill(out[i].column, static_cast<u32>(o.value));
-        } else if (!is_half(s.c)) {
+        else if (!is_half(s.c))
             copy_row(first + at[i], out[i].column);
-        } else {
-            if (!s.rdna4 || i % 2 == 0) widen_halves(s.c, first + at[i], halves);
-            out[i] = halves[s.rdna4 ? i % 2 : in.op_sel >> 2 & 1];
-        }
+        else if (!both)
+            widen_halves(s.c, first + at[i], high ? nullptr : &out[i], high ? &out[i] : nullptr);
+        else if (i % 2 == 0)
+            widen_halves(s.c, first + at[i], &out[i], &out[i + 1]);
     }
     if (!is_integer(s.a)) modify_addends(in, out);
 }
@@ -271,18 +272,17 @@ void add_saturated(std::span<const ElementRow, edge> addends, std::span<ElementR
 
 // Of 16-bit results rdna4 has two rows in the same dwords, rdna3 one, the other halves of which
 // stay.
-void store_results(const Inst& in, const Shape& s, std::span<ElementRow, edge> sums,
+void store_results(const Inst& in, const Shape& s, std::span<const ElementRow, edge> sums,
                    RowsAt<u32> to) {
-    if (is_half(s.d))
-        for (ElementRow& row : sums) encode_halves(s.d, row);
+    const bool halves = is_half(s.d), both = halves && s.rdna4;
     const u32 shift = in.op_sel >> 2 & 1 ? 16 : 0, kept = shift ? 0xffff : 0xffff0000u;
-    for (u32 i = 0; i < edge; i += is_half(s.d) && s.rdna4 ? 2 : 1)
+    const auto codes = [&](u32 i, u32 j) { return half_codes(s.d, load_part(sums[i].column + j)); };
+    for (u32 i = 0; i < edge; i += both ? 2 : 1)
         for (u32 j = 0; j < edge; j += part_columns) {
-            const Words x = load(sums[i].column + j);
             u32* const d = to.row(i) + j;
-            store(d, !is_half(s.d) ? x
-                     : s.rdna4     ? x | load(sums[i + 1].column + j) << 16
-                                   : (load(d) & kept) | x << shift);
+            store_part(d, both     ? codes(i, j) | codes(i + 1, j) << 16
+                          : halves ? (load_part(d) & kept) | codes(i, j) << shift
+                                   : load_part(sums[i].column + j));
         }
 }
 

@@ -59,8 +59,8 @@ float number(const ElementRow& row, u32 column) {
 Words load_codes(const u32* from, u32 item, u32 width) {
     const u32 at = width * item, shift = at % 32;
     from += at / 32 * machine::lanes;
-    Words codes = load(from) >> shift;
-    if (shift + width > 32) codes |= load(from + machine::lanes) << (32 - shift);
+    Words codes = load_part(from) >> shift;
+    if (shift + width > 32) codes |= load_part(from + machine::lanes) << (32 - shift);
     return codes & ((1u << width) - 1);
 }
 
@@ -110,7 +110,7 @@ struct ScaleOperand {
     Words codes(Wave& w, u32 row, u32 n) const {
         if (from.kind == Operand::Kind::Const) return Words{} + 127;
         if (!is_vector(from)) return Words{} + (read_s32(w, from) & 255);
-        return load(vrow(w, from, n / 4) + row + first_lane) >> 8 * (n % 4) & 255;
+        return load_part(vrow(w, from, n / 4) + row + first_lane) >> 8 * (n % 4) & 255;
     }
 };
 
@@ -121,7 +121,7 @@ bool load_scales(Wave& w, const ScaleOperand& o, u32 part, Factor& f, bool& beyo
         for (u32 row = 0; row < 16 * f.blocks; row += part_columns) {
             const Words codes = o.codes(w, row, n);
             const auto values = scale_values(o.format, codes);
-            store(f.scales[f.blocks * n + row / 16].column + row % 16, values);
+            store_part(f.scales[f.blocks * n + row / 16].column + row % 16, values);
             has_sign |= codes > 127;
             too_large |= Words(values > largest_scale);
         }
@@ -135,7 +135,8 @@ void apply_scales(u32 part, Factor& f) {
             const ElementRow& scales = f.scales[f.blocks * (k / part) + block];
             ElementRow& row = f.elements[f.blocks * k + block];
             for (u32 i = 0; i < 16; i += part_columns)
-                store(row.column + i, load<float>(row.column + i) * load<float>(scales.column + i));
+                store_part(row.column + i,
+                           load_part<float>(row.column + i) * load_part<float>(scales.column + i));
         }
 }
 
