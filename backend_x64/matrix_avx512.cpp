@@ -4,6 +4,7 @@
 
 #include "backend_x64/host_tuning.h"
 #include "interpreter/matrix.h"
+#include "interpreter/wmma.h"
 
 #define WJ_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
@@ -273,12 +274,20 @@ constexpr Entry entries[] = {
 };
 // clang-format on
 
+void wmma(machine::Wave& w, const Inst& in) {
+    interp::multiply_in_wave(w, in, sum_products_avx512);
+}
+void wmma_scaled(machine::Wave& w, const Inst& in) {
+    interp::multiply_scaled_in_wave(w, in, sum_products_avx512);
+}
+
 }  // namespace
 
 interp::Handler handler_avx512_with(Opcode op, bool bf16_products) {
     for (const Entry& e : entries)
         if (e.op == op) return e.with_dot && bf16_products ? e.with_dot : e.handler;
-    return interp::handler(op);
+    const interp::Handler common = interp::handler(op);
+    return common == interp::wmma ? wmma : common == interp::wmma_scaled ? wmma_scaled : common;
 }
 
 interp::Handler handler_avx512(Opcode op) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "bench/products.h"
 #include "bench/report.h"
 #include "bench/yardstick/backend_wavejit.h"
 #include "bench/yardstick/bench.h"
@@ -264,6 +265,7 @@ void register_all() {
             [pages](benchmark::State& s) { run_restore(s, pages, true); }));
     timed(benchmark::RegisterBenchmark("restore/10/all_compared",
                                        [](benchmark::State& s) { run_restore(s, 10, false); }));
+    bench::register_products();
     timed(benchmark::RegisterBenchmark("fma/host", run_fma_peak));
     timed(benchmark::RegisterBenchmark("bf16/host", run_bf16_peak));
     for (const char* kernel : {"sgemm_tiled", "matmul_bf16"})

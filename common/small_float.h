@@ -11,7 +11,7 @@ struct SmallFormat {
     uint32_t inf_code;   // 0: the format has none
     uint32_t nan_code;   // 0: the format has none
     bool unsigned_zero;  // FNUZ: the code of -0 is NaN
-    int width() const { return 1 + exponent_bits + mantissa_bits; }
+    constexpr int width() const { return 1 + exponent_bits + mantissa_bits; }
 };
 
 inline constexpr SmallFormat fp8_fnuz{4, 3, 8, 0x7f, 0, 0x80, true};

@@ -11,18 +11,21 @@
 
 namespace wj::interp {
 
-enum class MatrixElement { F32, F16, Bf16, I8, F64, Xf32, Fp8, Bf8 };
+enum class MatrixElement { F32, F16, Bf16, I8, F64, Xf32, Fp8, Bf8, I32, I4 };
 
 constexpr u32 element_bits(MatrixElement e) {
     switch (e) {
         case MatrixElement::F64:
             return 64;
         case MatrixElement::F32:
+        case MatrixElement::I32:
         case MatrixElement::Xf32:
             return 32;
         case MatrixElement::F16:
         case MatrixElement::Bf16:
             return 16;
+        case MatrixElement::I4:
+            return 4;
         default:
             return 8;
     }

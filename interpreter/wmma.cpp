@@ -19,257 +19,325 @@
 // gfx1201 for 8 and 16 bits by a fork of ggml). C is D.
 #include "interpreter/wmma.h"
 
-#include "interpreter/matrix.h"
+#include "interpreter/element_rows.h"
 
 namespace wj::interp {
 
-bool refuse_ovfl_product(Wave& w) {
-    const bool refused = gf::FloatMode{w.mode}.fp16_ovfl();
-    if (refused) stop(w, ExitKind::Unimplemented, "products in a wave where MODE has FP16_OVFL");
-    return refused;
+const char* refused_mode(const Wave& w) {
+    return gf::FloatMode{w.mode}.fp16_ovfl() ? "products in a wave where MODE has FP16_OVFL"
+                                             : nullptr;
 }
-bool refuse_signed_factors(Wave& w, const Inst& in) {
-    const bool refused = ((in.neg | in.neg_hi) & 3) != 0;
-    if (refused) stop(w, ExitKind::Unimplemented, "signs of A and B in products of floats");
-    return refused;
+
+void modify_addends(const Inst& in, std::span<ElementRow> sums) {
+    constexpr u32 sign = 0x80000000u;
+    const u32 kept = in.neg_hi >> 2 & 1 ? ~sign : ~0u, flipped = in.neg >> 2 & 1 ? sign : 0;
+    if (kept == ~0u && flipped == 0) return;
+    for (ElementRow& row : sums)
+        for (u32& x : row.column) x = (x & kept) ^ flipped;
 }
 
 namespace {
 
-constexpr u32 edge = wmma_edge;
+using enum MatrixElement;
 
-enum class Kind : uint8_t { F32, F16, Bf16, Fp8, Bf8, I32, I8, I4 };
+constexpr u32 edge = wmma_edge, most_products = 128, most_depth = 128;
 
-constexpr u32 kind_bits(Kind k) {
-    constexpr uint8_t bits[] = {32, 16, 16, 8, 8, 32, 8, 4};
-    return bits[static_cast<size_t>(k)];
+constexpr bool is_integer(MatrixElement e) {
+    return e == I32 || e == I8 || e == I4;
 }
-constexpr bool is_integer(Kind k) {
-    return k >= Kind::I32;
-}
-constexpr bool is_half(Kind k) {
-    return kind_bits(k) == 16;
-}
-
-u32 raw_item(Wave& w, const Operand& o, u32 lane, u32 item, u32 bits) {
-    const u32 per = 32 / bits, dword = vrow(w, o, item / per)[lane];
-    return dword >> bits * (item % per) & (~u32{0} >> (32 - bits));
-}
-
-float float_item(Kind kind, u32 raw) {
-    switch (kind) {
-        case Kind::F32:
-            return std::bit_cast<float>(raw);
-        case Kind::F16:
-            return gf::to_float(gf::Half{static_cast<uint16_t>(raw)});
-        case Kind::Bf16:
-            return std::bit_cast<float>(raw << 16);
-        case Kind::Fp8:
-            return fp8_to_float(raw, true);
-        default:
-            return bf8_to_float(raw, true);
-    }
-}
-int32_t integer_item(Kind kind, u32 raw, bool is_signed) {
-    const u32 above = 32 - kind_bits(kind);
-    return is_signed ? static_cast<int32_t>(raw << above) >> above : static_cast<int32_t>(raw);
-}
-
-// Of A: NEG says that integers are signed, of floats it negates the elements with even k, NEG_HI
-// those with odd k. A lane has `per` items.
-template <u32 K, Kind E, class T>
-void load_factor(Wave& w, const Inst& in, u32 source, u32 per, T (&out)[edge][K]) {
-    for (u32 i = 0; i < edge; ++i)
-        for (u32 k = 0; k < K; ++k) {
-            const u32 raw = raw_item(w, in.src[source], i + 16 * (k / per), k % per, kind_bits(E));
-            if constexpr (is_integer(E)) {
-                out[i][k] = integer_item(E, raw, in.neg >> source & 1);
-            } else {
-                const bool negated = (k % 2 ? in.neg_hi : in.neg) >> source & 1;
-                const float x = float_item(E, raw);
-                out[i][k] = negated ? -x : x;
-            }
-        }
-}
-
-// Items of A or B that a lane of gfx12 has, of `count` in a row: a register of four bits each is
-// full in any case (then the upper half of a wave of 64 lanes has none).
-u32 items_per_lane(const Wave& w, u32 count, Kind e) {
-    return std::max(count * 16 / w.size, 32 / kind_bits(e));
-}
-
-// The k of each item of a sparse A.
-template <u32 N>
-void load_positions(Wave& w, const Inst& in, u32 per, uint8_t (&out)[edge][N]) {
-    const u32 first = 2 * per * in.op_sel;
-    for (u32 i = 0; i < edge; ++i)
-        for (u32 t = 0; t < N; ++t) {
-            const u32 bit = first + 2 * (t % per), lane = i + 16 * (t / per);
-            const u32 position = vrow(w, in.src[2], bit / 32)[lane] >> bit % 32 & 3;
-            out[i][t] = static_cast<uint8_t>(4 * (t / 2) + position);
-        }
-}
-bool refuse_index_set(Wave& w, const Inst& in, u32 per) {
-    const char* what =
-        2 * per * (in.op_sel + 1u) > 32u * in.src[2].dwords ? "an index key beyond the register"
-        : in.op == Opcode::v_swmmac_i32_16x16x32_iu4 && w.size == 64
-            ? "32 elements of four bits in waves of 64 lanes: AMD's tables contradict its text"
-            : nullptr;
-    if (what) stop(w, ExitKind::Unimplemented, what);
-    return what != nullptr;
-}
-
-template <bool Rdna4>
-WmmaPlace place(const Wave& w, u32 i, u32 j) {
-    if (Rdna4) return wmma_place(w.size, i, j);
-    const u32 rows = w.size / 16;
-    return {i / rows, j + 16 * (i % rows)};
-}
-
-// The 32 or 16 bits of D[i][j] or C[i][j].
-template <bool Rdna4, bool Half>
-u32 get(Wave& w, const Inst& in, const Operand& o, WmmaPlace p) {
-    if (!is_vector(o)) return static_cast<u32>(o.value);
-    if (!Half) return vrow(w, o, p.item)[p.lane];
-    const u32 item = Rdna4 ? p.item / 2 : p.item;
-    const bool high = Rdna4 ? p.item % 2 : in.op_sel >> 2 & 1;
-    return vrow(w, o, item)[p.lane] >> (high ? 16 : 0) & 0xffff;
-}
-template <bool Rdna4, bool Half>
-void put(Wave& w, const Inst& in, WmmaPlace p, u32 value) {
-    if (!Half) {
-        vrow(w, in.dst[0], p.item)[p.lane] = value;
-        return;
-    }
-    const u32 item = Rdna4 ? p.item / 2 : p.item;
-    const bool high = Rdna4 ? p.item % 2 : in.op_sel >> 2 & 1;
-    u32& d = vrow(w, in.dst[0], item)[p.lane];
-    d = high ? (d & 0xffff) | value << 16 : (d & 0xffff0000) | value;
-}
-
-uint32_t to_bf16(float x) {
-    const u32 b = std::bit_cast<u32>(x);
-    return gf::is_nan(x) ? b >> 16 | 0x40 : (b + 0x7fff + (b >> 16 & 1)) >> 16;
-}
-
-u32 encode(Kind kind, float x) {
-    return kind == Kind::F32   ? std::bit_cast<u32>(x)
-           : kind == Kind::F16 ? gf::to_half(x).bits
-                               : to_bf16(x);
+constexpr bool is_half(MatrixElement e) {
+    return e == F16 || e == Bf16;
 }
 
 // N products of each element; those of a sparse A are with N of K = 2 * N elements of B.
-template <u32 N, u32 K, Kind EA, Kind EB, bool Rdna4, Kind ED, Kind EC>
-void multiply_wave(Wave& w, const Inst& in) {
-    constexpr bool sparse = N != K, gfx12_5 = EA == Kind::F32 || N * kind_bits(EA) >= 512;
-    if (gfx12_5 && EA != Kind::F32 && refuse_ovfl_product(w)) return;
-    if (gfx12_5 && !is_integer(EA) && refuse_signed_factors(w, in)) return;
-    if (!sparse && is_half(EC) && !is_vector(in.src[2]) && in.src[2].value != 0)
-        return stop(w, ExitKind::Unimplemented, "a constant other than 0 as 16-bit addend");
-    const u32 per = Rdna4 ? items_per_lane(w, N, EA) : N;
-    uint8_t position[edge][N];
-    if constexpr (sparse) {
-        if (refuse_index_set(w, in, per)) return;
-        load_positions(w, in, per, position);
-    }
-    using T = std::conditional_t<is_integer(EA), int32_t, float>;
-    T a[edge][N], b[edge][K];
-    load_factor<N, EA>(w, in, 0, per, a);
-    load_factor<K, EB>(w, in, 1, K / N * per, b);
-    const Operand& addend = sparse ? in.dst[0] : in.src[2];
-    u32 d[edge][edge];
-    for (u32 i = 0; i < edge; ++i)
-        for (u32 j = 0; j < edge; ++j) {
-            const auto factor = [&](u32 n) { return b[j][sparse ? position[i][n] : n]; };
-            const u32 c = get<Rdna4, is_half(EC)>(w, in, addend, place<Rdna4>(w, i, j));
-            if constexpr (is_integer(EA)) {
-                int64_t sum = static_cast<int32_t>(c);
-                for (u32 n = 0; n < N; ++n) sum += int64_t{a[i][n]} * factor(n);
-                if (in.clamp) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
-                d[i][j] = static_cast<u32>(sum);
-            } else {
-                float sum = wmma_addend(in, float_item(EC, c));
-                for (u32 n = 0; n < N; ++n) sum = gf::fma(a[i][n], factor(n), sum);
-                d[i][j] = encode(ED, sum);
-            }
-        }
-    for (u32 i = 0; i < edge; ++i)
-        for (u32 j = 0; j < edge; ++j)
-            put<Rdna4, is_half(ED)>(w, in, place<Rdna4>(w, i, j), d[i][j]);
-}
+struct Shape {
+    uint8_t n, k;
+    MatrixElement a, b, d, c;
+    bool rdna4;
+    bool sparse() const { return n != k; }
+    bool gfx12_5() const { return a == F32 || n * element_bits(a) >= 512; }
+};
+struct ShapeEntry {
+    Opcode op;
+    Shape shape;
+};
 
-template <u32 K, Kind EA, Kind EB, bool Rdna4, Kind ED, Kind EC = ED>
-void multiply(Wave& w, const Inst& in) {
-    multiply_wave<K, K, EA, EB, Rdna4, ED, EC>(w, in);
+constexpr Shape rdna3(u32 k, MatrixElement a, MatrixElement d) {
+    return {static_cast<uint8_t>(k), static_cast<uint8_t>(k), a, a, d, d, false};
 }
-template <u32 K, Kind EA, Kind EB, Kind ED, Kind EC = ED>
-void multiply_sparse(Wave& w, const Inst& in) {
-    multiply_wave<K / 2, K, EA, EB, true, ED, EC>(w, in);
+constexpr Shape dense(u32 k, MatrixElement a, MatrixElement b, MatrixElement d, MatrixElement c) {
+    return {static_cast<uint8_t>(k), static_cast<uint8_t>(k), a, b, d, c, true};
 }
-
-constexpr bool rdna3 = false, rdna4 = true;
-using enum Kind;
+constexpr Shape dense(u32 k, MatrixElement a, MatrixElement b, MatrixElement d) {
+    return dense(k, a, b, d, d);
+}
+constexpr Shape sparse(u32 k, MatrixElement a, MatrixElement b, MatrixElement d, MatrixElement c) {
+    return {static_cast<uint8_t>(k / 2), static_cast<uint8_t>(k), a, b, d, c, true};
+}
+constexpr Shape sparse(u32 k, MatrixElement a, MatrixElement b, MatrixElement d) {
+    return sparse(k, a, b, d, d);
+}
 
 // clang-format off
 #define WJ_SMALL_PRODUCT(k, a, b, A, B)                                         \
-    {Opcode::v_wmma_f32_16x16x##k##_##a##_##b, multiply<k, A, B, rdna4, F32>}, \
-    {Opcode::v_wmma_f16_16x16x##k##_##a##_##b, multiply<k, A, B, rdna4, F16>}
+    {Opcode::v_wmma_f32_16x16x##k##_##a##_##b, dense(k, A, B, F32)}, \
+    {Opcode::v_wmma_f16_16x16x##k##_##a##_##b, dense(k, A, B, F16)}
 #define WJ_SPARSE_SMALL(k, a, b, A, B)                                                \
-    {Opcode::v_swmmac_f32_16x16x##k##_##a##_##b, multiply_sparse<k, A, B, F32>}
+    {Opcode::v_swmmac_f32_16x16x##k##_##a##_##b, sparse(k, A, B, F32)}
 #define WJ_SPARSE_SMALL_HALF(k, a, b, A, B)                                           \
-    {Opcode::v_swmmac_f16_16x16x##k##_##a##_##b, multiply_sparse<k, A, B, F16>}
+    {Opcode::v_swmmac_f16_16x16x##k##_##a##_##b, sparse(k, A, B, F16)}
 #define WJ_EIGHT_BIT_PAIRS(row, k)                                                    \
     row(k, fp8, fp8, Fp8, Fp8), row(k, fp8, bf8, Fp8, Bf8),                           \
     row(k, bf8, fp8, Bf8, Fp8), row(k, bf8, bf8, Bf8, Bf8)
-constexpr HandlerEntry table[] = {
-    {Opcode::v_wmma_f32_16x16x16_f16, multiply<16, F16, F16, rdna3, F32>},
-    {Opcode::v_wmma_f32_16x16x16_bf16, multiply<16, Bf16, Bf16, rdna3, F32>},
-    {Opcode::v_wmma_f16_16x16x16_f16, multiply<16, F16, F16, rdna3, F16>},
-    {Opcode::v_wmma_bf16_16x16x16_bf16, multiply<16, Bf16, Bf16, rdna3, Bf16>},
-    {Opcode::v_wmma_i32_16x16x16_iu8, multiply<16, I8, I8, rdna3, I32>},
-    {Opcode::v_wmma_i32_16x16x16_iu4, multiply<16, I4, I4, rdna3, I32>},
-    {Opcode::v_wmma_f32_16x16x16_f16_rdna4, multiply<16, F16, F16, rdna4, F32>},
-    {Opcode::v_wmma_f32_16x16x16_bf16_rdna4, multiply<16, Bf16, Bf16, rdna4, F32>},
-    {Opcode::v_wmma_f16_16x16x16_f16_rdna4, multiply<16, F16, F16, rdna4, F16>},
-    {Opcode::v_wmma_bf16_16x16x16_bf16_rdna4, multiply<16, Bf16, Bf16, rdna4, Bf16>},
-    {Opcode::v_wmma_i32_16x16x16_iu8_rdna4, multiply<16, I8, I8, rdna4, I32>},
-    {Opcode::v_wmma_i32_16x16x16_iu4_rdna4, multiply<16, I4, I4, rdna4, I32>},
-    {Opcode::v_wmma_i32_16x16x32_iu4, multiply<32, I4, I4, rdna4, I32>},
-    {Opcode::v_wmma_f32_16x16x16_fp8_fp8, multiply<16, Fp8, Fp8, rdna4, F32>},
-    {Opcode::v_wmma_f32_16x16x16_fp8_bf8, multiply<16, Fp8, Bf8, rdna4, F32>},
-    {Opcode::v_wmma_f32_16x16x16_bf8_fp8, multiply<16, Bf8, Fp8, rdna4, F32>},
-    {Opcode::v_wmma_f32_16x16x16_bf8_bf8, multiply<16, Bf8, Bf8, rdna4, F32>},
-    {Opcode::v_wmma_f32_16x16x32_f16, multiply<32, F16, F16, rdna4, F32>},
-    {Opcode::v_wmma_f32_16x16x32_bf16, multiply<32, Bf16, Bf16, rdna4, F32>},
-    {Opcode::v_wmma_f16_16x16x32_f16, multiply<32, F16, F16, rdna4, F16>},
-    {Opcode::v_wmma_bf16_16x16x32_bf16, multiply<32, Bf16, Bf16, rdna4, Bf16>},
-    {Opcode::v_wmma_bf16f32_16x16x32_bf16, multiply<32, Bf16, Bf16, rdna4, Bf16, F32>},
-    {Opcode::v_wmma_i32_16x16x64_iu8, multiply<64, I8, I8, rdna4, I32>},
-    {Opcode::v_wmma_f32_16x16x4_f32, multiply<4, F32, F32, rdna4, F32>},
+constexpr ShapeEntry shapes[] = {
+    {Opcode::v_wmma_f32_16x16x16_f16, rdna3(16, F16, F32)},
+    {Opcode::v_wmma_f32_16x16x16_bf16, rdna3(16, Bf16, F32)},
+    {Opcode::v_wmma_f16_16x16x16_f16, rdna3(16, F16, F16)},
+    {Opcode::v_wmma_bf16_16x16x16_bf16, rdna3(16, Bf16, Bf16)},
+    {Opcode::v_wmma_i32_16x16x16_iu8, rdna3(16, I8, I32)},
+    {Opcode::v_wmma_i32_16x16x16_iu4, rdna3(16, I4, I32)},
+    {Opcode::v_wmma_f32_16x16x16_f16_rdna4, dense(16, F16, F16, F32)},
+    {Opcode::v_wmma_f32_16x16x16_bf16_rdna4, dense(16, Bf16, Bf16, F32)},
+    {Opcode::v_wmma_f16_16x16x16_f16_rdna4, dense(16, F16, F16, F16)},
+    {Opcode::v_wmma_bf16_16x16x16_bf16_rdna4, dense(16, Bf16, Bf16, Bf16)},
+    {Opcode::v_wmma_i32_16x16x16_iu8_rdna4, dense(16, I8, I8, I32)},
+    {Opcode::v_wmma_i32_16x16x16_iu4_rdna4, dense(16, I4, I4, I32)},
+    {Opcode::v_wmma_i32_16x16x32_iu4, dense(32, I4, I4, I32)},
+    {Opcode::v_wmma_f32_16x16x16_fp8_fp8, dense(16, Fp8, Fp8, F32)},
+    {Opcode::v_wmma_f32_16x16x16_fp8_bf8, dense(16, Fp8, Bf8, F32)},
+    {Opcode::v_wmma_f32_16x16x16_bf8_fp8, dense(16, Bf8, Fp8, F32)},
+    {Opcode::v_wmma_f32_16x16x16_bf8_bf8, dense(16, Bf8, Bf8, F32)},
+    {Opcode::v_wmma_f32_16x16x32_f16, dense(32, F16, F16, F32)},
+    {Opcode::v_wmma_f32_16x16x32_bf16, dense(32, Bf16, Bf16, F32)},
+    {Opcode::v_wmma_f16_16x16x32_f16, dense(32, F16, F16, F16)},
+    {Opcode::v_wmma_bf16_16x16x32_bf16, dense(32, Bf16, Bf16, Bf16)},
+    {Opcode::v_wmma_bf16f32_16x16x32_bf16, dense(32, Bf16, Bf16, Bf16, F32)},
+    {Opcode::v_wmma_i32_16x16x64_iu8, dense(64, I8, I8, I32)},
+    {Opcode::v_wmma_f32_16x16x4_f32, dense(4, F32, F32, F32)},
     WJ_EIGHT_BIT_PAIRS(WJ_SMALL_PRODUCT, 64),
     WJ_EIGHT_BIT_PAIRS(WJ_SMALL_PRODUCT, 128),
 
-    {Opcode::v_swmmac_f32_16x16x32_f16, multiply_sparse<32, F16, F16, F32>},
-    {Opcode::v_swmmac_f32_16x16x32_bf16, multiply_sparse<32, Bf16, Bf16, F32>},
-    {Opcode::v_swmmac_f16_16x16x32_f16, multiply_sparse<32, F16, F16, F16>},
-    {Opcode::v_swmmac_bf16_16x16x32_bf16, multiply_sparse<32, Bf16, Bf16, Bf16>},
-    {Opcode::v_swmmac_i32_16x16x32_iu8, multiply_sparse<32, I8, I8, I32>},
-    {Opcode::v_swmmac_i32_16x16x32_iu4, multiply_sparse<32, I4, I4, I32>},
-    {Opcode::v_swmmac_i32_16x16x64_iu4, multiply_sparse<64, I4, I4, I32>},
+    {Opcode::v_swmmac_f32_16x16x32_f16, sparse(32, F16, F16, F32)},
+    {Opcode::v_swmmac_f32_16x16x32_bf16, sparse(32, Bf16, Bf16, F32)},
+    {Opcode::v_swmmac_f16_16x16x32_f16, sparse(32, F16, F16, F16)},
+    {Opcode::v_swmmac_bf16_16x16x32_bf16, sparse(32, Bf16, Bf16, Bf16)},
+    {Opcode::v_swmmac_i32_16x16x32_iu8, sparse(32, I8, I8, I32)},
+    {Opcode::v_swmmac_i32_16x16x32_iu4, sparse(32, I4, I4, I32)},
+    {Opcode::v_swmmac_i32_16x16x64_iu4, sparse(64, I4, I4, I32)},
     WJ_EIGHT_BIT_PAIRS(WJ_SPARSE_SMALL, 32),
-    {Opcode::v_swmmac_f32_16x16x64_f16, multiply_sparse<64, F16, F16, F32>},
-    {Opcode::v_swmmac_f32_16x16x64_bf16, multiply_sparse<64, Bf16, Bf16, F32>},
-    {Opcode::v_swmmac_f16_16x16x64_f16, multiply_sparse<64, F16, F16, F16>},
-    {Opcode::v_swmmac_bf16_16x16x64_bf16, multiply_sparse<64, Bf16, Bf16, Bf16>},
+    {Opcode::v_swmmac_f32_16x16x64_f16, sparse(64, F16, F16, F32)},
+    {Opcode::v_swmmac_f32_16x16x64_bf16, sparse(64, Bf16, Bf16, F32)},
+    {Opcode::v_swmmac_f16_16x16x64_f16, sparse(64, F16, F16, F16)},
+    {Opcode::v_swmmac_bf16_16x16x64_bf16, sparse(64, Bf16, Bf16, Bf16)},
     // The result takes the first half of the registers that the operand has (CDNA5 ISA, 15.10).
-    {Opcode::v_swmmac_bf16f32_16x16x64_bf16, multiply_sparse<64, Bf16, Bf16, Bf16, F32>},
-    {Opcode::v_swmmac_i32_16x16x128_iu8, multiply_sparse<128, I8, I8, I32>},
+    {Opcode::v_swmmac_bf16f32_16x16x64_bf16, sparse(64, Bf16, Bf16, Bf16, F32)},
+    {Opcode::v_swmmac_i32_16x16x128_iu8, sparse(128, I8, I8, I32)},
     WJ_EIGHT_BIT_PAIRS(WJ_SPARSE_SMALL, 128),
     WJ_EIGHT_BIT_PAIRS(WJ_SPARSE_SMALL_HALF, 128),
 };
 // clang-format on
 
+constexpr auto shape_numbers = [] {
+    std::array<uint8_t, opcode_count> numbers{};
+    for (uint8_t n = 0; n < std::size(shapes); ++n) numbers[static_cast<size_t>(shapes[n].op)] = n;
+    return numbers;
+}();
+
+// Items of A that a lane has. On gfx12 a register of four bits each is full in any case (then the
+// upper half of a wave of 64 lanes has none).
+u32 items_per_lane(const Wave& w, const Shape& s) {
+    if (!s.rdna4) return s.n;
+    return std::max<u32>(w.size == 64 ? s.n / 4 : s.n / 2, 32 / element_bits(s.a));
+}
+
+const char* refused_positions(const Wave& w, const Inst& in, u32 per_lane) {
+    if (2 * per_lane * (in.op_sel + 1u) > 32u * in.src[2].dwords)
+        return "an index key beyond the register";
+    if (in.op == Opcode::v_swmmac_i32_16x16x32_iu4 && w.size == 64)
+        return "32 elements of four bits in waves of 64 lanes: AMD's tables contradict its text";
+    return nullptr;
+}
+
+// gfx12.5: signs of A and B "must be set to zero" (CDNA5 ISA, 7.12).
+const char* refused(const Wave& w, const Inst& in, const Shape& s) {
+    if (s.gfx12_5() && s.a != F32)
+        if (const char* why = refused_mode(w)) return why;
+    if (s.gfx12_5() && !is_integer(s.a) && ((in.neg | in.neg_hi) & 3) != 0)
+        return "signs of A and B in products of floats";
+    if (s.sparse()) return refused_positions(w, in, items_per_lane(w, s));
+    return is_half(s.c) && !is_vector(in.src[2]) && in.src[2].value != 0
+               ? "a constant other than 0 as 16-bit addend"
+               : nullptr;
+}
+
+// Of B, the row that belongs to each item of a sparse A.
+void load_positions(Wave& w, const Inst& in, const Shape& s, ElementRow* out) {
+    const u32 per_lane = items_per_lane(w, s), first_bit = 2 * per_lane * in.op_sel;
+    for (u32 first_lane = 0, n = 0; n < s.n; first_lane += edge)
+        for (u32 t = 0; t < per_lane; ++t, ++n) {
+            const u32 bit = first_bit + 2 * t;
+            const u32* const from = vrow(w, in.src[2], bit / 32) + first_lane;
+            for (u32 j = 0; j < edge; j += part_columns) {
+                const Words four = Words{} + 4 * (n / 2),
+                            position = load_part(from + j) >> bit % 32 & 3;
+                store_part(out[n].column + j, (four + position) * edge);
+            }
+        }
+}
+
+// NEG of floats negates the elements with even k, NEG_HI those with odd k.
+void negate_rows(const Inst& in, u32 source, std::span<ElementRow> rows) {
+    for (u32 odd = 0; odd < 2; ++odd)
+        if ((odd ? in.neg_hi : in.neg) >> source & 1)
+            for (u32 k = odd; k < rows.size(); k += 2)
+                for (u32 j = 0; j < edge; j += part_columns)
+                    store_part(rows[k].column + j, load_part(rows[k].column + j) ^ 0x80000000u);
+}
+
+// Integers of dense products as pairs, for each of which there is one step; else a dword each, of
+// which the upper half of A is 0, so that one of the pair's products is.
+void load_factor(Wave& w, const Inst& in, const Shape& s, u32 source, ElementRow* out) {
+    const u32 per_lane = items_per_lane(w, s);
+    const FactorRows f = source == 0 ? FactorRows{in.src[0], s.a, s.n, per_lane}
+                                     : FactorRows{in.src[1], s.b, s.k, s.k / s.n * per_lane};
+    if (!is_integer(s.a)) {
+        load_float_rows(w, f, out);
+        return negate_rows(in, source, {out, f.items});
+    }
+    load_integer_rows(w, f, in.neg >> source & 1, !s.sparse(), out);
+    if (s.sparse() && source == 0)
+        for (ElementRow& row : std::span(out, f.items))
+            for (u32 j = 0; j < edge; j += part_columns)
+                store_part(row.column + j, load_part(row.column + j) & 0xffff);
+}
+
+// Where the rows of C or D begin, in dwords from the first register.
+using ResultRows = std::array<uint16_t, edge>;
+constexpr ResultRows rows_of_rdna3(u32 size) {
+    ResultRows at{};
+    for (u32 i = 0; i < edge; ++i)
+        at[i] = static_cast<uint16_t>(machine::lanes * (i * 16 / size) + i * 16 % size);
+    return at;
+}
+// Halves of two rows, the first one being even, lie in the same dwords.
+constexpr ResultRows rows_of_rdna4(u32 size, bool halves) {
+    ResultRows at{};
+    for (u32 i = 0; i < edge; ++i) {
+        const WmmaPlace p = wmma_place(size, i);
+        at[i] = static_cast<uint16_t>(machine::lanes * (halves ? p.item / 2 : p.item) + p.lane);
+    }
+    return at;
+}
+// Of rows in no register.
+constexpr ResultRows one_by_one = [] {
+    ResultRows at{};
+    for (u32 i = 0; i < edge; ++i) at[i] = static_cast<uint16_t>(edge * i);
+    return at;
+}();
+const ResultRows& sum_rows(const Wave& w, const Shape& s, MatrixElement e) {
+    static constexpr ResultRows rdna3[] = {rows_of_rdna3(32), rows_of_rdna3(64)};
+    static constexpr ResultRows rdna4[][2] = {{rows_of_rdna4(32, false), rows_of_rdna4(32, true)},
+                                              {rows_of_rdna4(64, false), rows_of_rdna4(64, true)}};
+    const bool wide = w.size == 64;
+    return s.rdna4 ? rdna4[wide][is_half(e)] : rdna3[wide];
+}
+
+// C as f32 or i32.
+void load_addends(Wave& w, const Inst& in, const Shape& s, const Operand& o, const ResultRows& at,
+                  std::span<ElementRow, edge> out) {
+    const u32* const first = is_vector(o) ? vrow(w, o) : nullptr;
+    const bool both = s.rdna4, high = in.op_sel >> 2 & 1;
+    for (u32 i = 0; i < edge; ++i) {
+        if (!first)
+            std::ranges::fill(out[i].column, static_cast<u32>(o.value));
+        else if (!is_half(s.c))
+            copy_row(first + at[i], out[i].column);
+        else if (!both)
+            widen_halves(s.c, first + at[i], high ? nullptr : &out[i], high ? &out[i] : nullptr);
+        else if (i % 2 == 0)
+            widen_halves(s.c, first + at[i], &out[i], &out[i + 1]);
+    }
+    if (!is_integer(s.a)) modify_addends(in, out);
+}
+
+// CLAMP: exact sums of products and addends, saturated.
+void add_saturated(std::span<const ElementRow, edge> addends, std::span<ElementRow, edge> sums) {
+    for (u32 i = 0; i < edge; ++i)
+        for (u32 j = 0; j < edge; ++j) {
+            const int64_t exact = int64_t{static_cast<int32_t>(addends[i].column[j])} +
+                                  static_cast<int32_t>(sums[i].column[j]);
+            sums[i].column[j] = static_cast<u32>(std::clamp<int64_t>(exact, INT32_MIN, INT32_MAX));
+        }
+}
+
+// Of 16-bit results rdna4 has two rows in the same dwords, rdna3 one, the other halves of which
+// stay.
+void store_results(const Inst& in, const Shape& s, std::span<const ElementRow, edge> sums,
+                   RowsAt<u32> to) {
+    const bool halves = is_half(s.d), both = halves && s.rdna4;
+    const u32 shift = in.op_sel >> 2 & 1 ? 16 : 0, kept = shift ? 0xffff : 0xffff0000u;
+    const auto codes = [&](u32 i, u32 j) { return half_codes(s.d, load_part(sums[i].column + j)); };
+    for (u32 i = 0; i < edge; i += both ? 2 : 1)
+        for (u32 j = 0; j < edge; j += part_columns) {
+            u32* const d = to.row(i) + j;
+            store_part(d, both     ? codes(i, j) | codes(i + 1, j) << 16
+                          : halves ? (load_part(d) & kept) | codes(i, j) << shift
+                                   : load_part(sums[i].column + j));
+        }
+}
+
+// Whether the sums can be made in the registers of D, from C where it is.
+bool adds_in_place(Wave& w, const Inst& in, const Shape& s, const Operand& c) {
+    if (is_half(s.c) || is_half(s.d) || !is_vector(c) || in.clamp) return false;
+    if (!is_integer(s.a) && ((in.neg | in.neg_hi) & 4) != 0) return false;
+    const u32 registers = edge * edge / w.size;
+    const u32 *from = vrow(w, c), *to = vrow(w, in.dst[0]);
+    return from == to || from >= to + registers * machine::lanes ||
+           to >= from + registers * machine::lanes;
+}
+
+constexpr auto table = [] {
+    std::array<HandlerEntry, std::size(shapes)> entries{};
+    for (size_t n = 0; n < entries.size(); ++n) entries[n] = {shapes[n].op, wmma};
+    return entries;
+}();
+
 }  // namespace
+
+void multiply_in_wave(Wave& w, const Inst& in, SumProducts sum) {
+    const Shape& s = shapes[shape_numbers[static_cast<size_t>(in.op)]].shape;
+    if (const char* why = refused(w, in, s)) return stop(w, ExitKind::Unimplemented, why);
+    const bool integers = is_integer(s.a), saturates = integers && in.clamp;
+    const Operand& c = s.sparse() ? in.dst[0] : in.src[2];
+    const ResultRows &rows_c = sum_rows(w, s, s.c), &rows_d = sum_rows(w, s, s.d);
+    ElementRow a[most_products], b[most_depth], of_b[most_products], sums[edge], addends[edge];
+    load_factor(w, in, s, 0, a);
+    load_factor(w, in, s, 1, b);
+    if (s.sparse()) load_positions(w, in, s, of_b);
+    ProductRows p{.step = integers ? ProductStep::Pairs : ProductStep::Fused,
+                  .rows = edge,
+                  .steps = integers && !s.sparse() ? s.n / 2u : s.n,
+                  .a = a,
+                  .b = b,
+                  .of_b = s.sparse() ? of_b : nullptr,
+                  .addends = {sums->column, one_by_one.data()},
+                  .sums = {sums->column, one_by_one.data()}};
+    const RowsAt<u32> d{vrow(w, in.dst[0]), rows_d.data()};
+    if (adds_in_place(w, in, s, c)) {
+        p.addends = {vrow(w, c), rows_c.data()};
+        p.sums = d;
+        return sum(p);
+    }
+    load_addends(w, in, s, c, rows_c, saturates ? addends : sums);
+    if (saturates) std::ranges::fill(sums, ElementRow{});
+    sum(p);
+    if (saturates) add_saturated(addends, sums);
+    store_results(in, s, sums, d);
+}
+
+void wmma(Wave& w, const Inst& in) {
+    multiply_in_wave(w, in, sum_products);
+}
 
 std::span<const HandlerEntry> wmma_handlers() {
     return table;

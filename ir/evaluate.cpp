@@ -202,13 +202,13 @@ uint64_t evaluate(const Block& block, Wave& w) {
             case Op::Call: {
                 const Call& call = block.calls[i.imm];
                 w.pc = call.next_pc;
-                if (call.move) w.mode |= machine::mode::gpr_idx_en;
+                if (call.move && call.move->by_mode) w.mode |= machine::mode::gpr_idx_en;
                 call.fn(w, call.arg);
                 if (w.exit.kind != machine::ExitKind::None) {
                     w.exit.pc = call.pc;
                     return w.pc;
                 }
-                if (call.move) w.mode &= ~machine::mode::gpr_idx_en;
+                if (call.move && call.move->by_mode) w.mode &= ~machine::mode::gpr_idx_en;
                 break;
             }
             default: {

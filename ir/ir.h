@@ -296,12 +296,13 @@ struct Terminator {
     uint32_t detail = 0;           // trap id
 };
 
-// v_mov_b32 between s_set_gpr_idx_on and s_set_gpr_idx_off: M0[7:0] is added to the numbers of
-// rows.
+// A copy of a row to or from one to whose number M0 is added: v_mov_b32 between s_set_gpr_idx_on
+// and s_set_gpr_idx_off, where M0[7:0] is meant (by_mode), or v_movrel*.
 struct IndexedMove {
     enum class From : uint8_t { Row, Scalar, Constant };
     From kind = From::Row;
     bool from_indexed = false, to_indexed = false;
+    bool by_mode = false;
     bool all_lanes = false;  // EXEC is known to have them
     uint32_t from = 0;       // the row, the SGPR or the constant
     uint32_t to = 0;         // row
@@ -314,8 +315,9 @@ struct Call {
     void (*fn)(machine::Wave& wave, const void* arg) = nullptr;
     const void* arg = nullptr;
     uint64_t pc = 0, next_pc = 0;
-    // What fn does with MODE.GPR_IDX_EN, which is set for it alone (and stays set if it ends the
-    // wave). Translated code does it by itself where the index is in bounds.
+    // What fn does, with MODE.GPR_IDX_EN where that is by mode, which is set for it alone (and
+    // stays set if it ends the wave). Translated code does it by itself where the index is in
+    // bounds.
     std::optional<IndexedMove> move;
 };
 

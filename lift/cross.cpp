@@ -70,22 +70,90 @@ std::optional<Lanes> constant_lanes(Lifter& l, Value v, std::map<Value, Lanes>& 
     return lanes;
 }
 
+// In each lane the data of another one, whose number is a quarter of the address and `offset`; 0
+// where that one is not readable.
+Value permuted(Lifter& l, Value address, Value data, Value readable, uint64_t offset = 0) {
+    std::map<Value, Lanes> known;
+    const auto from = constant_lanes(l, address, known);
+    if (!from) return l.emit(Op::BPermute, {address, data, readable}, offset);
+    std::array<uint8_t, machine::lanes> table;  // a shuffle
+    for (uint32_t lane = 0; lane < table.size(); ++lane)
+        table[lane] = static_cast<uint8_t>(((*from)[lane] + static_cast<uint32_t>(offset)) / 4 %
+                                           l.block.wave_size);
+    l.block.lane_tables.push_back(table);
+    return l.emit(Op::Swizzle, {data, readable}, l.block.lane_tables.size() - 1);
+}
+
 bool bpermute(Lifter& l, const Inst& i) {
     if (i.gds) return false;
     const auto offset = static_cast<uint64_t>(int64_t{i.offset});
-    std::map<Value, Lanes> known;
-    if (const auto from = constant_lanes(l, l.raw(i.vaddr()), known)) {  // a shuffle
-        std::array<uint8_t, machine::lanes> table;
-        for (uint32_t lane = 0; lane < table.size(); ++lane)
-            table[lane] = static_cast<uint8_t>(((*from)[lane] + static_cast<uint32_t>(offset)) / 4 %
-                                               l.block.wave_size);
-        l.block.lane_tables.push_back(table);
-        l.write(i.dst[0], l.emit(Op::Swizzle, {l.raw(i.vdata()), l.s.exec()},
-                                 l.block.lane_tables.size() - 1));
-        return true;
+    l.write(i.dst[0], permuted(l, l.raw(i.vaddr()), l.raw(i.vdata()), l.s.exec(), offset));
+    return true;
+}
+
+Value all_lanes(Lifter& l) {
+    return l.s.mask_of(l.s.const64(l.block.every_lane()));
+}
+
+// v_permlane16 and relatives: each lane reads the lane with this number (of which four bits count)
+// in its row of 16, or in the neighbouring row. OP_SEL: lanes that are off are read, too; where one
+// is read that is not, the result is 0, and else as it was.
+template <bool other>
+bool permute_rows(Lifter& l, const Inst& i, Value number) {
+    const bool reads_all = i.op_sel & 1, writes_zeros = i.op_sel & 2;
+    const Value readable = reads_all ? all_lanes(l) : l.s.exec();
+    const uint32_t row = l.row(i.src[0]);
+    Value from = l.emit(Op::And32, {l.emit(Op::LaneId, {}), l.c32(~15u)});
+    if (other) from = l.emit(Op::Xor32, {from, l.c32(16)});
+    from = l.emit(Op::Or32, {from, l.emit(Op::And32, {number, l.c32(15)})});
+    const Value address = l.emit(Op::Shl32, {from, l.c32(2)});
+    Value r = permuted(l, address, reads_all ? l.s.read_all(row) : l.s.read(row), readable);
+    if (!reads_all && !writes_zeros && !l.s.is_full(readable)) {
+        const Value hit = permuted(l, address, l.c32(~0u), readable);
+        r = l.s.select(l.emit(Op::CmpNe32, {hit, l.c32(0)}), r, l.raw(i.dst[0]));
     }
-    l.write(i.dst[0],
-            l.emit(Op::BPermute, {l.raw(i.vaddr()), l.raw(i.vdata()), l.s.exec()}, offset));
+    l.write(i.dst[0], r);
+    return true;
+}
+
+// Nibble n of S2:S1 is for lane n of each row.
+template <bool other>
+bool permlane16(Lifter& l, const Inst& i) {
+    const Value shift =
+        l.emit(Op::Shl32, {l.emit(Op::And32, {l.emit(Op::LaneId, {}), l.c32(7)}), l.c32(2)});
+    const Value upper =
+        l.emit(Op::CmpNe32, {l.emit(Op::And32, {l.emit(Op::LaneId, {}), l.c32(8)}), l.c32(0)});
+    const Value half = l.s.select(upper, l.raw(i.src[2]), l.raw(i.src[1]));
+    return permute_rows<other>(l, i, l.emit(Op::Shr32, {half, shift}));
+}
+template <bool other>
+bool permlane16_var(Lifter& l, const Inst& i) {
+    return permute_rows<other>(l, i, l.raw(i.src[1]));
+}
+
+Value lane_across(Lifter& l, uint32_t distance) {
+    return l.emit(Op::Shl32,
+                  {l.emit(Op::Xor32, {l.emit(Op::LaneId, {}), l.c32(distance)}), l.c32(2)});
+}
+bool permlane64(Lifter& l, const Inst& i) {
+    if (l.block.wave_size != machine::lanes) return true;
+    l.write(i.dst[0], permuted(l, lane_across(l, 32), l.s.read_all(l.row(i.src[0])), all_lanes(l)));
+    return true;
+}
+// The upper rows of the destination, by this distance, change places with the lower ones of the
+// source, whatever EXEC is.
+template <uint32_t distance>
+bool permlane_swap(Lifter& l, const Inst& i) {
+    const uint32_t d = l.row(i.dst[0]), s = l.row(i.src[0]);
+    if (d == s) return false;
+    const Value address = lane_across(l, distance), upper = l.s.read_all(d),
+                lower = l.s.read_all(s);
+    const Value is_upper = l.emit(
+        Op::CmpNe32, {l.emit(Op::And32, {l.emit(Op::LaneId, {}), l.c32(distance)}), l.c32(0)});
+    const Value from_s = permuted(l, address, lower, all_lanes(l)),
+                from_d = permuted(l, address, upper, all_lanes(l));
+    l.s.write_all(d, l.s.select(is_upper, from_s, upper));
+    l.s.write_all(s, l.s.select(is_upper, lower, from_d));
     return true;
 }
 
@@ -107,6 +175,40 @@ bool swizzle(Lifter& l, const Inst& i) {
     return true;
 }
 
+// gfx12.5's shuffles within groups of `width` lanes, a power of two: by numbers that are known,
+// each lane reads that of its group which `from` says, or itself.
+using LaneOf = uint32_t (*)(uint32_t in_group, uint32_t number, uint32_t width);
+template <LaneOf from>
+bool permute_group(Lifter& l, const Inst& i) {
+    uint64_t number, width;
+    if (!l.s.is_const(l.s32(i.src[1]), number) || !l.s.is_const(l.s32(i.src[2]), width) ||
+        number >= width || !std::has_single_bit(width) || width > l.block.wave_size)
+        return false;
+    std::array<uint8_t, machine::lanes> table;
+    for (uint32_t lane = 0; lane < table.size(); ++lane) {
+        const uint32_t inside = lane % static_cast<uint32_t>(width);
+        table[lane] = static_cast<uint8_t>(
+            lane - inside +
+            from(inside, static_cast<uint32_t>(number), static_cast<uint32_t>(width)));
+    }
+    l.block.lane_tables.push_back(table);
+    l.write(i.dst[0], l.emit(Op::Swizzle, {l.s.read_all(l.row(i.src[0])), all_lanes(l)},
+                             l.block.lane_tables.size() - 1));
+    return true;
+}
+uint32_t one_lane(uint32_t, uint32_t number, uint32_t) {
+    return number;
+}
+uint32_t lane_above(uint32_t in_group, uint32_t number, uint32_t) {
+    return in_group < number ? in_group : in_group - number;
+}
+uint32_t lane_below(uint32_t in_group, uint32_t number, uint32_t width) {
+    return in_group + number < width ? in_group + number : in_group;
+}
+uint32_t lane_opposite(uint32_t in_group, uint32_t number, uint32_t) {
+    return in_group ^ number;
+}
+
 // The address for which ds_bpermute_b32 reads a lane of one's group.
 bool permute_index(Lifter& l, const Inst& i) {
     uint64_t width;
@@ -122,6 +224,17 @@ bool permute_index(Lifter& l, const Inst& i) {
 
 constexpr Entry entries[] = {
     {Opcode::v_permlane_idx_gen_b32, permute_index},
+    {Opcode::v_permlane_bcast_b32, permute_group<one_lane>},
+    {Opcode::v_permlane_up_b32, permute_group<lane_above>},
+    {Opcode::v_permlane_down_b32, permute_group<lane_below>},
+    {Opcode::v_permlane_xor_b32, permute_group<lane_opposite>},
+    {Opcode::v_permlane16_b32, permlane16<false>},
+    {Opcode::v_permlanex16_b32, permlane16<true>},
+    {Opcode::v_permlane16_var_b32, permlane16_var<false>},
+    {Opcode::v_permlanex16_var_b32, permlane16_var<true>},
+    {Opcode::v_permlane64_b32, permlane64},
+    {Opcode::v_permlane16_swap_b32, permlane_swap<16>},
+    {Opcode::v_permlane32_swap_b32, permlane_swap<32>},
     {Opcode::v_readfirstlane_b32, readfirstlane},
     {Opcode::v_readlane_b32, readlane},
     {Opcode::v_writelane_b32, writelane},
@@ -190,8 +303,10 @@ static bool known_dpp(uint32_t ctrl) {
 
 bool Lifter::begin_dpp(const Inst& inst) {
     const bool by_eight = !is_dpp16(inst.variant);
-    if ((!by_eight && !known_dpp(inst.dpp_ctrl)) || !is_vector(inst.src[0]) ||
-        !is_vector(inst.dst[0]) || inst.dst[0].dwords != 1 || inst.dst[1].present() ||
+    const bool one_result =
+        inst.format == Format::VOPC ||
+        (is_vector(inst.dst[0]) && inst.dst[0].dwords == 1 && !inst.dst[1].present());
+    if ((!by_eight && !known_dpp(inst.dpp_ctrl)) || !is_vector(inst.src[0]) || !one_result ||
         inst.src[0].dwords != 1)
         return false;
     std::array<uint8_t, 64> table{};

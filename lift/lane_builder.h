@@ -39,6 +39,23 @@ struct LaneBuilder {
     V fixup(V r, V x, trans::Fixup table) { return l.emit(Op::FFixup32, {r, x}, table.table); }
 };
 
+// Minimum or maximum (op) of IEEE 754-2019: a NaN wins, the first signalling one before others.
+template <Op op>
+Value nan_or(Lifter& l, Value a, Value b) {
+    constexpr uint32_t quiet_bit = 0x00400000;
+    const auto nan = [&](Value x) { return l.emit(Op::FCmp32, {x, x}, unord_q); };
+    const auto quiet = [&](Value x) { return l.emit(Op::Or32, {x, l.c32(quiet_bit)}); };
+    const auto is_quiet = [&](Value x) {
+        return l.emit(Op::CmpNe32, {l.emit(Op::And32, {x, l.c32(quiet_bit)}), l.c32(0)});
+    };
+    // a, unless it is a quiet NaN and b a signalling one.
+    const Value b_signals = l.emit(Op::MaskAndNot, {nan(b), is_quiet(b)});
+    const Value b_first = l.emit(Op::MaskAnd, {b_signals, is_quiet(a)});
+    const Value number = l.emit(op, {a, b}, ir::minmax_plain);
+    const Value other = l.s.select(nan(b), quiet(b), number);
+    return l.s.select(l.emit(Op::MaskAndNot, {nan(a), b_first}), quiet(a), other);
+}
+
 // The median with the NaN rules of common/guest_float.h.
 inline Value median_f32(Lifter& l, Value a, Value b, Value c) {
     auto max = [&](Value x, Value y) { return l.emit(Op::FMax32, {x, y}, l.ieee()); };

@@ -183,6 +183,7 @@ bool Lifter::set_f32(const Inst& inst, Value v) {
 }
 
 void Lifter::write(const Operand& o, Value v, uint32_t dword) {
+    if (!is_vector(o)) return set_s32(o, emit(Op::ReadLane, {v, s.const32(0)}));
     const uint32_t r = row(o, dword);
     if (dpp_valid_ != no_value && !s.is_full(dpp_valid_)) v = s.select(dpp_valid_, v, s.read(r));
     s.write(r, v);
@@ -383,7 +384,7 @@ static const std::array<Method, opcode_count>& methods() {
              {scalar_entries(), control_entries(), vector_int_entries(), vector_float_entries(),
               vector_half_entries(), vector_packed_entries(), vector_math_entries(),
               vector_math64_entries(), compare_entries(), scalar_float_entries(), cross_entries(),
-              memory_entries(), atomic_entries()})
+              indexed_move_entries(), memory_entries(), atomic_entries()})
             for (const Entry& e : entries) t[static_cast<size_t>(e.op)] = e.lift;
         return t;
     }();

@@ -39,6 +39,7 @@ std::span<const Entry> vector_half_entries();
 std::span<const Entry> vector_packed_entries();
 std::span<const Entry> compare_entries();
 std::span<const Entry> cross_entries();
+std::span<const Entry> indexed_move_entries();
 std::span<const Entry> memory_entries();
 std::span<const Entry> atomic_entries();
 
@@ -113,8 +114,9 @@ public:
     void set_v32(const Inst& inst, Value v);  // dst[0] with SDWA selection
     void set_v64(const Operand& o, Value v);
     bool set_f32(const Inst& inst, Value v);  // with output flush, omod and clamp
-    void write(const Operand& o, Value v,
-               uint32_t dword = 0);  // lanes that DPP leaves out keep theirs
+    // Lanes that DPP leaves out keep theirs. An SGPR gets the first lane's, EXEC aside: of scalars,
+    // which all lanes have.
+    void write(const Operand& o, Value v, uint32_t dword = 0);
 
     Value c32(uint32_t v) { return s.lane_const(v); }
     // The same, as a constant if it is one in a row: compilers keep in registers what an
@@ -123,9 +125,11 @@ public:
     // Of an instruction that is several if it is none; the block may be guarded for that.
     Value wanted_constant(Value v);
     Value c64(uint64_t v) { return s.lane_const64(v); }
-    // The mask restricted to active lanes: what v_cmp writes. Made by scalars, if both are: what is
-    // asked of grids' bounds is known in lanes that others of them have left on.
+    // The mask restricted to active lanes that DPP does not leave out: what v_cmp writes. Made by
+    // scalars, if both are: what is asked of grids' bounds is known in lanes that others of them
+    // have left on.
     Value active(Value m) {
+        if (dpp_valid_ != no_value) m = emit(Op::MaskAnd, {m, dpp_valid_});
         const ir::Inst x = s.inst(m), exec = s.inst(s.exec());
         if (affine && x.op == Op::MaskOf && exec.op == Op::MaskOf)
             return s.mask_of(emit(Op::UAnd64, {x.args[0], exec.args[0]}));

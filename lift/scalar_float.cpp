@@ -1,5 +1,6 @@
-// gfx11.5: f32 in the scalar ALU, as vector operations on a value that all lanes have. Other
-// rounding modes, and f16, stay with the interpreter.
+// gfx11.5: f32 in the scalar ALU, and compares, as vector operations on a value that all lanes
+// have. Other rounding modes stay with the interpreter. Most f16 instructions and the
+// transcendental ones are rows beside those of the vector ALU, whose methods write SGPRs, too.
 #include "lift/lifter.h"
 
 namespace wj::lift {
@@ -11,12 +12,8 @@ Value flushed(Lifter& l, Value v, bool flush) {
 Value source(Lifter& l, const Operand& o) {
     return flushed(l, l.s.splat(l.s32(o)), l.flush_in32());
 }
-bool put_first(Lifter& l, const Inst& i, Value v) {
-    l.set_s32(i.dst[0], l.emit(Op::ReadLane, {v, l.s.const32(0)}));
-    return true;
-}
 bool put_float(Lifter& l, const Inst& i, Value v) {
-    return put_first(l, i, flushed(l, v, l.flush_out32()));
+    return put(l, i, flushed(l, v, l.flush_out32()));
 }
 
 template <Op op>
@@ -40,21 +37,38 @@ bool round(Lifter& l, const Inst& i) {
 template <Op op>
 bool from_int(Lifter& l, const Inst& i) {
     if (!l.round32()) return false;
-    return put_first(l, i, l.emit(op, {l.s.splat(l.s32(i.src[0]))}));
+    return put(l, i, l.emit(op, {l.s.splat(l.s32(i.src[0]))}));
 }
 
 template <Op op>
 bool to_int(Lifter& l, const Inst& i) {
-    return put_first(l, i, l.emit(op, {source(l, i.src[0])}));
+    return put(l, i, l.emit(op, {source(l, i.src[0])}));
 }
 
-template <uint32_t predicate>
+Value single(Lifter& l, const Inst& i, uint32_t n) {
+    return source(l, i.src[n]);
+}
+Value half(Lifter& l, const Inst& i, uint32_t n) {
+    return l.emit(Op::CvtF16ToF32, {l.f16_bits(i, n)});
+}
+template <Value (*source)(Lifter&, const Inst&, uint32_t), uint32_t predicate>
 bool compare(Lifter& l, const Inst& i) {
-    const Value m = l.emit(Op::FCmp32, {source(l, i.src[0]), source(l, i.src[1])}, predicate);
+    const Value m = l.emit(Op::FCmp32, {source(l, i, 0), source(l, i, 1)}, predicate);
     const Value one = l.emit(Op::UAnd64, {l.s.bits_of(m), l.s.const64(1)});
     l.s.set_scc(l.emit(Op::UCmpNe64, {one, l.s.const64(0)}));
     return true;
 }
+
+// Kinds of compares as VCMPPS numbers them.
+#define COMPARE(name, type, source, kind) \
+    { Opcode::s_cmp_##name##_##type, compare<source, kind> }
+#define COMPARES(type, source)                                                                   \
+    COMPARE(lt, type, source, 17), COMPARE(eq, type, source, 0), COMPARE(le, type, source, 18),  \
+        COMPARE(gt, type, source, 30), COMPARE(lg, type, source, 12),                            \
+        COMPARE(ge, type, source, 29), COMPARE(o, type, source, 7), COMPARE(u, type, source, 3), \
+        COMPARE(nge, type, source, 25), COMPARE(nlg, type, source, 8),                           \
+        COMPARE(ngt, type, source, 26), COMPARE(nle, type, source, 22),                          \
+        COMPARE(neq, type, source, 4), COMPARE(nlt, type, source, 21)
 
 constexpr Entry entries[] = {
     {Opcode::s_add_f32, arithmetic<Op::FAdd32>},
@@ -71,20 +85,8 @@ constexpr Entry entries[] = {
     {Opcode::s_cvt_f32_u32, from_int<Op::CvtU32ToF32>},
     {Opcode::s_cvt_i32_f32, to_int<Op::CvtF32ToI32>},
     {Opcode::s_cvt_u32_f32, to_int<Op::CvtF32ToU32>},
-    {Opcode::s_cmp_lt_f32, compare<17>},
-    {Opcode::s_cmp_eq_f32, compare<0>},
-    {Opcode::s_cmp_le_f32, compare<18>},
-    {Opcode::s_cmp_gt_f32, compare<30>},
-    {Opcode::s_cmp_lg_f32, compare<12>},
-    {Opcode::s_cmp_ge_f32, compare<29>},
-    {Opcode::s_cmp_o_f32, compare<7>},
-    {Opcode::s_cmp_u_f32, compare<3>},
-    {Opcode::s_cmp_nge_f32, compare<25>},
-    {Opcode::s_cmp_nlg_f32, compare<8>},
-    {Opcode::s_cmp_ngt_f32, compare<26>},
-    {Opcode::s_cmp_nle_f32, compare<22>},
-    {Opcode::s_cmp_neq_f32, compare<4>},
-    {Opcode::s_cmp_nlt_f32, compare<21>},
+    COMPARES(f32, single),
+    COMPARES(f16, half),
 };
 
 }  // namespace

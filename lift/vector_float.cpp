@@ -1,6 +1,6 @@
 // Vector f32, f64 and conversions, for round-to-nearest MODEs. Other rounding modes, and flushed
 // f64 or f16 denormals, go to the interpreter's handlers.
-#include "lift/lifter.h"
+#include "lift/lane_builder.h"
 
 namespace wj::lift {
 namespace {
@@ -79,6 +79,16 @@ bool number32(Lifter& l, const Inst& i) {
 template <Op first, Op second>
 bool number3_32(Lifter& l, const Inst& i) {
     return l.set_f32(i, number<second>(l, number<first>(l, l.f32(i, 0), l.f32(i, 1)), l.f32(i, 2)));
+}
+
+template <Op op>
+bool nan_or32(Lifter& l, const Inst& i) {
+    return l.set_f32(i, nan_or<op>(l, l.f32(i, 0), l.f32(i, 1)));
+}
+
+template <Op first, Op second>
+bool nan_or3_32(Lifter& l, const Inst& i) {
+    return l.set_f32(i, nan_or<second>(l, nan_or<first>(l, l.f32(i, 0), l.f32(i, 1)), l.f32(i, 2)));
 }
 
 bool fma32(Lifter& l, const Inst& i) {
@@ -313,6 +323,18 @@ constexpr Entry entries[] = {
     {Opcode::v_max3_f32, minmax3_32<Op::FMax32>},
     {Opcode::v_minmax_f32, minmax3_32<Op::FMin32, Op::FMax32>},
     {Opcode::v_maxmin_f32, minmax3_32<Op::FMax32, Op::FMin32>},
+    {Opcode::s_min_f32, minmax32<Op::FMin32>},
+    {Opcode::s_max_f32, minmax32<Op::FMax32>},
+    {Opcode::s_min_num_f32, number32<Op::FMin32>},
+    {Opcode::s_max_num_f32, number32<Op::FMax32>},
+    {Opcode::s_minimum_f32, nan_or32<Op::FMin32>},
+    {Opcode::s_maximum_f32, nan_or32<Op::FMax32>},
+    {Opcode::v_minimum_f32, nan_or32<Op::FMin32>},
+    {Opcode::v_maximum_f32, nan_or32<Op::FMax32>},
+    {Opcode::v_minimum3_f32, nan_or3_32<Op::FMin32, Op::FMin32>},
+    {Opcode::v_maximum3_f32, nan_or3_32<Op::FMax32, Op::FMax32>},
+    {Opcode::v_minimummaximum_f32, nan_or3_32<Op::FMin32, Op::FMax32>},
+    {Opcode::v_maximumminimum_f32, nan_or3_32<Op::FMax32, Op::FMin32>},
     {Opcode::v_min_num_f32, number32<Op::FMin32>},
     {Opcode::v_max_num_f32, number32<Op::FMax32>},
     {Opcode::v_min3_num_f32, number3_32<Op::FMin32, Op::FMin32>},

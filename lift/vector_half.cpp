@@ -56,7 +56,7 @@ Value narrow(Lifter& l, Value f32) {
     return l.emit(Op::CvtF32ToF16, {f32});
 }
 
-// ---- results: the upper 16 bits are 0, or from gfx10 on the register's own
+// ---- results: the upper 16 bits are 0, or from gfx10 on the VGPR's own
 
 Value finished(Lifter& l, const Inst& i, Value h) {
     if (flush_out(l)) h = l.f16_flush(h);
@@ -74,7 +74,7 @@ bool store_bits(Lifter& l, const Inst& i, Value h, uint32_t flags) {
         l.set_v32(i, h);
     else if (i.op_sel >> 3 & 1)
         l.write(d, or32(l, and32(l, l.raw(d), 0xffff), shl(l, h, 16)));
-    else if (flags & preserve_high || l.options.target->traits.keeps_high_half)
+    else if (l.is_vector(d) && (flags & preserve_high || l.options.target->traits.keeps_high_half))
         l.write(d, or32(l, and32(l, l.raw(d), 0xffff0000), h));
     else
         l.write(d, h);
@@ -179,6 +179,15 @@ Value number3(Lifter& l, Value a, Value b, Value c) {
 }
 
 template <Op op>
+Value nan_or2(Lifter& l, Value a, Value b, Value) {
+    return nan_or<op>(l, a, b);
+}
+template <Op first, Op second>
+Value nan_or3(Lifter& l, Value a, Value b, Value c) {
+    return nan_or<second>(l, nan_or<first>(l, a, b), c);
+}
+
+template <Op op>
 Value pick2(Lifter& l, Value a, Value b, Value) {
     return l.emit(op, {a, b}, l.ieee());
 }
@@ -257,6 +266,10 @@ bool f32_to_f16(Lifter& l, const Inst& i) {
 
 bool f16_to_f32(Lifter& l, const Inst& i) {
     return l.set_f32(i, widen(l, l.f16_bits(i, 0)));
+}
+
+bool upper_to_f32(Lifter& l, const Inst& i) {
+    return l.set_f32(i, widen(l, l.f16_modified(shr(l, l.raw(i.src[0]), 16), false, false)));
 }
 
 template <bool is_signed>
@@ -364,6 +377,12 @@ constexpr Entry entries[] = {
     {Opcode::v_max3_num_f16, pick<number3<Op::FMax32, Op::FMax32>, 3>},
     {Opcode::v_minmax_num_f16, pick<number3<Op::FMin32, Op::FMax32>, 3>},
     {Opcode::v_maxmin_num_f16, pick<number3<Op::FMax32, Op::FMin32>, 3>},
+    {Opcode::v_minimum_f16, pick<nan_or2<Op::FMin32>, 2>},
+    {Opcode::v_maximum_f16, pick<nan_or2<Op::FMax32>, 2>},
+    {Opcode::v_minimum3_f16, pick<nan_or3<Op::FMin32, Op::FMin32>, 3>},
+    {Opcode::v_maximum3_f16, pick<nan_or3<Op::FMax32, Op::FMax32>, 3>},
+    {Opcode::v_minimummaximum_f16, pick<nan_or3<Op::FMin32, Op::FMax32>, 3>},
+    {Opcode::v_maximumminimum_f16, pick<nan_or3<Op::FMax32, Op::FMin32>, 3>},
     {Opcode::v_cndmask_b16, cndmask16},
     {Opcode::v_ldexp_f16, ldexp},
     {Opcode::v_floor_f16, round_to<1>},
@@ -386,6 +405,8 @@ constexpr Entry entries[] = {
     {Opcode::v_pk_max_f16, packed_pick<pick2<Op::FMax32>>},
     {Opcode::v_pk_min_num_f16, packed_pick<number2<Op::FMin32>>},
     {Opcode::v_pk_max_num_f16, packed_pick<number2<Op::FMax32>>},
+    {Opcode::v_pk_minimum_f16, packed_pick<nan_or2<Op::FMin32>>},
+    {Opcode::v_pk_maximum_f16, packed_pick<nan_or2<Op::FMax32>>},
     {Opcode::v_cvt_f16_f32, f32_to_f16},
     {Opcode::v_cvt_f32_f16, f16_to_f32},
     {Opcode::v_cvt_f16_u16, int_to_f16<false>},
@@ -400,6 +421,31 @@ constexpr Entry entries[] = {
     {Opcode::v_mad_mix_f32, mix<false, MixTo::F32>},
     {Opcode::v_mad_mixlo_f16, mix<false, MixTo::Low>},
     {Opcode::v_mad_mixhi_f16, mix<false, MixTo::High>},
+
+    // Of scalars
+    {Opcode::s_add_f16, bin<Op::FAdd32>},
+    {Opcode::s_sub_f16, bin<Op::FSub32>},
+    {Opcode::s_mul_f16, bin<Op::FMul32>},
+    {Opcode::s_fmac_f16, tri<fma, 0, addend>},
+    {Opcode::s_min_f16, pick<pick2<Op::FMin32>, 2>},
+    {Opcode::s_max_f16, pick<pick2<Op::FMax32>, 2>},
+    {Opcode::s_min_num_f16, pick<number2<Op::FMin32>, 2>},
+    {Opcode::s_max_num_f16, pick<number2<Op::FMax32>, 2>},
+    {Opcode::s_minimum_f16, pick<nan_or2<Op::FMin32>, 2>},
+    {Opcode::s_maximum_f16, pick<nan_or2<Op::FMax32>, 2>},
+    {Opcode::s_floor_f16, round_to<1>},
+    {Opcode::s_ceil_f16, round_to<2>},
+    {Opcode::s_trunc_f16, round_to<3>},
+    {Opcode::s_rndne_f16, round_to<0>},
+    {Opcode::s_cvt_f16_f32, f32_to_f16},
+    {Opcode::s_cvt_f32_f16, f16_to_f32},
+    {Opcode::s_cvt_hi_f32_f16, upper_to_f32},
+    {Opcode::s_cvt_pk_rtz_f16_f32, pkrtz},
+    {Opcode::v_s_rcp_f16, math<trans::rcp_f32<LaneBuilder>, nearest | no_ovfl>},
+    {Opcode::v_s_rsq_f16, math<trans::rsq_f32<LaneBuilder>, nearest | no_ovfl>},
+    {Opcode::v_s_sqrt_f16, math<square_root, nearest | no_ovfl>},
+    {Opcode::v_s_exp_f16, math<trans::exp2_f32<LaneBuilder>, nearest>},
+    {Opcode::v_s_log_f16, math<trans::log2_f32<LaneBuilder>, nearest | no_ovfl>},
 };
 
 }  // namespace

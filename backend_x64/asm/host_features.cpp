@@ -1,5 +1,7 @@
 // What the engines need of the processor. Byte permutes, compressing bytes and counting bits are
 // beyond Skylake and Cascade Lake servers: those run the AVX2 engine.
+#include <span>
+
 #include <asmjit/core.h>
 
 #include "backend_x64/host_tuning.h"
@@ -17,28 +19,30 @@ const asmjit::CpuFeatures::X86& features() {
 
 std::string missing_features(Isa isa) {
     const auto& host = features();
-    const struct {
-        Isa first;  // AVX-512 includes what AVX2 needs
+    struct Feature {
         const char* name;
         bool has;
-    } needed[] = {
-        {Isa::Avx2, "avx2", host.hasAVX2()},
-        {Isa::Avx2, "fma", host.hasFMA()},
-        {Isa::Avx2, "f16c", host.hasF16C()},
-        {Isa::Avx2, "bmi2", host.hasBMI2()},
-        {Isa::Avx512, "avx512f", host.hasAVX512_F()},
-        {Isa::Avx512, "avx512bw", host.hasAVX512_BW()},
-        {Isa::Avx512, "avx512dq", host.hasAVX512_DQ()},
-        {Isa::Avx512, "avx512vl", host.hasAVX512_VL()},
-        {Isa::Avx512, "avx512cd", host.hasAVX512_CDI()},
-        {Isa::Avx512, "avx512vbmi", host.hasAVX512_VBMI()},
-        {Isa::Avx512, "avx512vbmi2", host.hasAVX512_VBMI2()},
-        {Isa::Avx512, "avx512vpopcntdq", host.hasAVX512_VPOPCNTDQ()},
     };
+    const Feature base[] = {{"avx2", host.hasAVX2()},
+                            {"fma", host.hasFMA()},
+                            {"f16c", host.hasF16C()},
+                            {"bmi2", host.hasBMI2()}};
+    const Feature further[] = {{"avx512f", host.hasAVX512_F()},
+                               {"avx512bw", host.hasAVX512_BW()},
+                               {"avx512dq", host.hasAVX512_DQ()},
+                               {"avx512vl", host.hasAVX512_VL()},
+                               {"avx512cd", host.hasAVX512_CDI()},
+                               {"avx512vbmi", host.hasAVX512_VBMI()},
+                               {"avx512vbmi2", host.hasAVX512_VBMI2()},
+                               {"avx512vnni", host.hasAVX512_VNNI()},
+                               {"avx512vpopcntdq", host.hasAVX512_VPOPCNTDQ()}};
     std::string missing;
-    for (const auto& f : needed)
-        if (!f.has && f.first <= isa)
-            missing += (missing.empty() ? "" : ", ") + std::string(f.name);
+    const auto look = [&](std::span<const Feature> needed) {
+        for (const Feature& f : needed)
+            if (!f.has) missing += (missing.empty() ? "" : ", ") + std::string(f.name);
+    };
+    look(base);
+    if (isa == Isa::Avx512) look(further);
     return missing;
 }
 

@@ -20,8 +20,12 @@ void BlockCompiler::indexed_move(const ir::Call& call) {
     const ir::IndexedMove& move = *call.move;
     const Label handler = a_.newLabel(), done = a_.newLabel();
     const Gp index = utmp();
-    a_.movzx(index.r32(), scalar_field(machine::m0, 1));
-    if (move.indices < 256) {
+    const bool stays_inside = move.by_mode && move.indices >= 256;
+    if (move.by_mode)
+        a_.movzx(index.r32(), scalar_field(machine::m0, 1));
+    else
+        a_.mov(index.r32(), scalar_field(machine::m0, 4));
+    if (!stays_inside) {
         a_.cmp(index.r32(), move.indices);
         a_.jae(handler);
     }
@@ -54,11 +58,11 @@ void BlockCompiler::indexed_move(const ir::Call& call) {
     }
     a_.bind(done);
     gp_temps_ = 0;
-    if (move.indices >= 256) return;
+    if (stays_inside) return;
     cold(handler, [=, this] {
-        a_.or_(mode_field(), machine::mode::gpr_idx_en);
+        if (move.by_mode) a_.or_(mode_field(), machine::mode::gpr_idx_en);
         call_handler(call);
-        a_.and_(mode_field(), ~machine::mode::gpr_idx_en);
+        if (move.by_mode) a_.and_(mode_field(), ~machine::mode::gpr_idx_en);
         a_.jmp(done);
     });
 }

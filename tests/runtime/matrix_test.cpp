@@ -1,6 +1,6 @@
 // Matrix multiplies that clang-22 compiled for the matrix cores and dot products, gfx906 to gfx950,
-// against exact sums. The operands are small integers: every product and sum is exact in all
-// formats, whatever the order.
+// and for products in a wave, gfx11 to gfx12.5, against exact sums. The operands are small
+// integers: every product and sum is exact in all formats, whatever the order.
 #include <cmath>
 
 #include "tests/runtime/gpu.h"
@@ -56,6 +56,8 @@ protected:
         return out;
     }
 
+    bool in_wave() const { return std::string(GetParam().target).starts_with("gfx1"); }
+
     void multiply(const std::string& name) {
         SCOPED_TRACE(name);
         wj_kernel* k = kernel("matrix", name.c_str());
@@ -82,9 +84,10 @@ protected:
         wj_argument args[] = {WJ_POINTER(da), WJ_POINTER(db), WJ_POINTER(dc), WJ_POINTER(columns),
                               WJ_POINTER(length)};
         wj_launch_options o = WJ_INIT(wj_launch_options);
-        o.grid[0] = dot ? n : 64 * n / tile;
+        const uint32_t lanes = in_wave() ? 32 : 64;
+        o.grid[0] = dot ? n : lanes * n / tile;
         o.grid[1] = dot ? m : m / tile;
-        o.block[0] = 64;
+        o.block[0] = lanes;
         o.arguments = args;
         o.argument_count = 5;
         ASSERT_EQ(run(k, o), WJ_OK) << error();
@@ -106,13 +109,19 @@ protected:
 
 TEST_P(MatrixTest, Products) {
     const std::string target = GetParam().target;
-    std::vector<std::string> names = {"i8_dot", "f16_dot"};
+    std::vector<std::string> names;
     auto add = [&](std::initializer_list<const char*> more) {
         names.insert(names.end(), more.begin(), more.end());
     };
-    if (target != "gfx906")
+    if (in_wave())
+        add({"f16_16", "bf16_16", "i8_16"});
+    else
+        add({"i8_dot", "f16_dot"});
+    if (target == "gfx1201" || target == "gfx1250") add({"fp8_16", "bf8_16"});
+    if (target == "gfx1250") add({"f32_16", "fp8_16_scaled"});
+    if (!in_wave() && target != "gfx906")
         add({"f32_16", "f32_32", "f16_16", "f16_32", "bf16_16", "bf16_32", "i8_16", "i8_32"});
-    if (target != "gfx906" && target != "gfx908") add({"f64_16"});
+    if (!in_wave() && target != "gfx906" && target != "gfx908") add({"f64_16"});
     if (target == "gfx942" || target == "gfx950") add({"fp8_16", "fp8_32", "bf8_16", "bf8_32"});
     if (target == "gfx942") add({"xf32_16", "xf32_32"});
     if (target == "gfx950")
@@ -129,7 +138,8 @@ TEST_P(MatrixTest, Products) {
 
 std::vector<Setup> setups() {
     std::vector<Setup> list;
-    for (const char* target : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"})
+    for (const char* target :
+         {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"})
         for (wj_engine engine : {WJ_ENGINE_INTERPRETER, WJ_ENGINE_AVX2, WJ_ENGINE_AVX512})
             list.push_back({target, engine, WJ_MEMORY_IDENTITY});
     return list;

@@ -76,8 +76,54 @@ MULTIPLY(fp8_32_scaled, 32, char, int8_, 32, float, 16, ROW32,
          __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(x, y, sum, 0, 0, 0, 0x80808080, 0, 0x7e7e7e7e))
 #endif
 
+// Products in a wave of 32 lanes, whose lanes hold 8 rows each of one column of the sum. `groups`: into how many parts of k the
+// sixteens of lanes go; with one, they hold copies. grid = (32 * n/16, m/16).
+typedef half half16_ __attribute__((ext_vector_type(16)));
+typedef short short8_ __attribute__((ext_vector_type(8)));
+typedef short short16_ __attribute__((ext_vector_type(16)));
+typedef __bf16 bf16x16 __attribute__((ext_vector_type(16)));
+typedef float float8_ __attribute__((ext_vector_type(8)));
+typedef int int2_ __attribute__((ext_vector_type(2)));
+typedef int int16_ __attribute__((ext_vector_type(16)));
+#define IN_WAVE(name, element, operand, count, groups, result, row, builtin)                                   \
+    kernel void name(global const element* a, global const element* b, global result* c, uint n, uint k) {     \
+        uint lane = __builtin_amdgcn_workitem_id_x(), i = lane % 16, upper = lane / 16;                        \
+        uint row0 = __builtin_amdgcn_workgroup_id_y() * 16, column0 = __builtin_amdgcn_workgroup_id_x() * 16;  \
+        result##8_ sum = 0;                                                                                    \
+        for (uint at = upper % groups * count; at < k; at += groups * count) {                                 \
+            operand x = *(global const operand*)(a + (row0 + i) * k + at);                                     \
+            operand y = *(global const operand*)(b + (column0 + i) * k + at);                                  \
+            sum = builtin;                                                                                     \
+        }                                                                                                      \
+        for (uint v = 0; v < 8; v++) c[(row0 + (row)) * n + column0 + i] = sum[v];                             \
+    }
+#if defined(__gfx1100__)
+#define ROW 2 * v + upper
+IN_WAVE(f16_16, half, half16_, 16, 1, float, ROW, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(x, y, sum))
+IN_WAVE(bf16_16, short, short16_, 16, 1, float, ROW, __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(x, y, sum))
+IN_WAVE(i8_16, char, int4_, 16, 1, int, ROW, __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(1, x, 1, y, sum, 0))
+#elif defined(__gfx1201__)
+#define ROW 8 * upper + v
+IN_WAVE(f16_16, half, half8, 8, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(x, y, sum))
+IN_WAVE(bf16_16, short, short8_, 8, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(x, y, sum))
+IN_WAVE(i8_16, char, int2_, 8, 2, int, ROW, __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(1, x, 1, y, sum, 0))
+IN_WAVE(fp8_16, char, int2_, 8, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x16_fp8_fp8_w32_gfx12(x, y, sum))
+IN_WAVE(bf8_16, char, int2_, 8, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x16_bf8_bf8_w32_gfx12(x, y, sum))
+#elif defined(__gfx1250__)
+#define ROW 8 * upper + v
+IN_WAVE(f32_16, float, float2_, 2, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x4_f32(0, x, 0, y, 0, sum, 0, 0))
+IN_WAVE(f16_16, half, half16_, 16, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x32_f16(0, x, 0, y, 0, sum, 0, 0))
+IN_WAVE(bf16_16, short, bf16x16, 16, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x32_bf16(0, x, 0, y, 0, sum, 0, 0))
+IN_WAVE(i8_16, char, int8_, 32, 2, int, ROW, __builtin_amdgcn_wmma_i32_16x16x64_iu8(1, x, 1, y, sum, 0, 0))
+IN_WAVE(fp8_16, char, int8_, 32, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x64_fp8_fp8(x, y, 0, sum, 0, 0))
+IN_WAVE(bf8_16, char, int16_, 64, 2, float, ROW, __builtin_amdgcn_wmma_f32_16x16x128_bf8_bf8(x, y, 0, sum, 0, 0))
+// Scales 2^(128-127) of a and 2^(126-127) of b cancel out.
+IN_WAVE(fp8_16_scaled, char, int16_, 64, 2, float, ROW,
+        __builtin_amdgcn_wmma_scale_f32_16x16x128_f8f6f4(0, x, 0, y, 0, sum, 0, 0, 0x80808080, 0, 0, 0x7e7e7e7e, 0, 0))
+#endif
+
 // Dot products of packed bytes and halves, from gfx906 on: one product element per lane.
-#if !defined(__gfx900__)
+#if !defined(__gfx900__) && !defined(ROW)
 kernel void i8_dot(global const char* a, global const char* b, global int* c, uint n, uint k) {
     uint column = __builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x();
     uint row = __builtin_amdgcn_workgroup_id_y();
