@@ -49,7 +49,9 @@ public:
         : options_(std::move(options)),
           target_(target),
           other_waves_(with_wave_size(target, 96 - target.traits.wave_size)),
-          service_(memory_, "dispatch packets and arguments") {}
+          service_(memory_, "dispatch packets and arguments") {
+        if (options_.memory_mode == machine::MemoryMode::Checked) memory_.leave_host_pages();
+    }
 
     ~DeviceImpl() override {
         if (left_behind()) {  // their threads and locks are those of another process
