@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <deque>
 #include <memory>
 
@@ -455,6 +456,24 @@ Status AddressSpace::protect(uint64_t guest, uint64_t size, uint32_t rights) {
     if (Status status = impl_->protect_on_host(begin, end, rights); !status) return status;
     impl_->fix_rights(begin, end, rights);
     impl_->epoch.fetch_add(1, std::memory_order_release);
+    return {};
+}
+
+Status AddressSpace::overwrite(uint64_t guest, std::span<const std::byte> bytes) {
+    std::unique_lock lock(impl_->mutex);
+    const Allocation* const a = impl_->containing(guest);
+    if (!a || bytes.size() > a->size - (guest - a->guest))
+        return Status(Code::InvalidArgument, "there is no allocation of " +
+                                                 std::to_string(bytes.size()) + " bytes at " +
+                                                 hex(guest));
+    const uint64_t begin = page_floor(guest), end = page_ceil(guest + bytes.size());
+    if (Status status = impl_->protect_on_host(begin, end, read_write); !status) return status;
+    std::memcpy(static_cast<std::byte*>(a->host) + (guest - a->guest), bytes.data(), bytes.size());
+    for (uint64_t page = begin; page < end; page += page_size) {
+        const auto rights = static_cast<uint32_t>(impl_->peek(page) & read_write_execute);
+        if (Status status = impl_->protect_on_host(page, page + page_size, rights); !status)
+            return status;
+    }
     return {};
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,9 @@ public:
     // Of all pages that these bytes touch, whatever lies on them. Unless leave_host_pages() was
     // called the host's are protected as well; they have to be an allocation's then.
     Status protect(uint64_t guest, uint64_t size, uint32_t rights);
+
+    // Bytes of one allocation become these, whatever the rights of their pages.
+    Status overwrite(uint64_t guest, std::span<const std::byte> bytes);
 
     // Host address of guest bytes [guest, guest + size) when they are mapped with `rights` and
     // contiguous in host memory, else nullptr.

@@ -403,6 +403,17 @@ typedef struct wj_kernel_info {
 } wj_kernel_info;
 WJ_API wj_status wj_kernel_get_info(wj_kernel* kernel, wj_kernel_info* info);
 
+/* Changes machine code of a kernel in place: `size` bytes, `offset` behind its first instruction,
+ * in its code (where code_size is 0, in its executable segment). Its translations are dropped,
+ * those of others stay; launches that were prepared run the new code. What its descriptor and
+ * metadata say stays, such as the numbers of registers and how arguments are passed. Coverage
+ * counts its places as before. A snapshot has no code: restoring one leaves it changed.
+ * WJ_NOT_READY: a dispatch runs; none of the module may be begun or prepared meanwhile.
+ * WJ_OUT_OF_RANGE: beyond its code. WJ_INVALID_ARGUMENT: the context has clones, which share its
+ * translations. */
+WJ_API wj_status wj_kernel_patch(wj_kernel* kernel, uint64_t offset, const void* bytes,
+                                 size_t size);
+
 typedef struct wj_argument_info {
     size_t size;
     const char* name; /* "" if not recorded; valid as long as the module */
