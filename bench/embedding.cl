@@ -14,6 +14,4 @@ kernel void small(global uint* out) {
         _Pragma("unroll") for (uint k = 0; k < n; k++) x = x * in[i + k] + in[k];    \
         out[i] = x;                                                                  \
     }
-BESIDE(beside_8, 8)
-BESIDE(beside_24, 24)
 BESIDE(beside_40, 40)

@@ -2,7 +2,7 @@
 // thread, gfx90a.
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -65,13 +65,19 @@ struct Setup {
     }
 };
 
+using Clock = std::chrono::steady_clock;
+
+void tell(benchmark::State& state, Clock::time_point begin) {
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
 void run_load(benchmark::State& state) {
     Setup s(WJ_ENGINE_AUTO);
     for (auto _ : state) {
+        const auto begin = Clock::now();
         if (!s.load()) return state.SkipWithError("does not load");
-        state.PauseTiming();
+        tell(state, begin);
         s.unload();
-        state.ResumeTiming();
     }
     state.counters["bytes"] = double(s.bytes.size());
 }
@@ -79,12 +85,12 @@ void run_load(benchmark::State& state) {
 void run_first_launch(benchmark::State& state, wj_engine engine) {
     Setup s(engine);
     for (auto _ : state) {
-        state.PauseTiming();
         s.unload();
         if (!s.load()) return state.SkipWithError("does not load");
-        state.ResumeTiming();
+        const auto begin = Clock::now();
         if (wj_launch(s.kernel, &s.options, nullptr) != WJ_OK)
             return state.SkipWithError(wj_last_error(s.context));
+        tell(state, begin);
     }
 }
 
@@ -110,18 +116,43 @@ void run_patched(benchmark::State& state, wj_engine engine, int runs, bool patch
     state.counters["instructions"] = double(result.wave_instructions);
 }
 
+int take_word(void* sum, uint64_t, uint32_t, uint32_t value) {
+    *static_cast<uint32_t*>(sum) += value;
+    return 0;
+}
+
+// The kernel's 64 stores go to a device.
+void run_hooked(benchmark::State& state, wj_engine engine) {
+    Setup s(engine);
+    uint32_t sum = 0;
+    wj_page_hooks hooks = WJ_INIT(wj_page_hooks);
+    hooks.context = &sum;
+    hooks.store = take_word;
+    s.out = 0x510000000000;
+    if (!s.load() || wj_memory_hook(s.context, s.out, 4096, &hooks) != WJ_OK ||
+        wj_launch_prepare(s.kernel, &s.options, &s.prepared) != WJ_OK)
+        return state.SkipWithError("does not load");
+    for (auto _ : state)
+        if (wj_prepared_launch(s.prepared, nullptr) != WJ_OK)
+            return state.SkipWithError(wj_last_error(s.context));
+    benchmark::DoNotOptimize(sum);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     using benchmark::RegisterBenchmark;
-    RegisterBenchmark("load", run_load);
+    RegisterBenchmark("load", run_load)->UseManualTime();
     for (const Engine& e : engines) {
         const std::string name = std::string("/") + e.name;
         const wj_engine engine = e.engine;
-        RegisterBenchmark(("first_launch" + name).c_str(),
-                          [=](benchmark::State& s) { run_first_launch(s, engine); });
+        RegisterBenchmark(("first_launch" + name).c_str(), [=](benchmark::State& s) {
+            run_first_launch(s, engine);
+        })->UseManualTime();
         RegisterBenchmark(("launch" + name).c_str(),
                           [=](benchmark::State& s) { run_patched(s, engine, 1, false); });
+        RegisterBenchmark(("hooked" + name).c_str(),
+                          [=](benchmark::State& s) { run_hooked(s, engine); });
         RegisterBenchmark(("patch" + name).c_str(),
                           [=](benchmark::State& s) { run_patched(s, engine, 0, true); });
         RegisterBenchmark(("patch_and_run" + name).c_str(),

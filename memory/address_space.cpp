@@ -310,6 +310,7 @@ Result<uint64_t> AddressSpace::allocate(uint64_t size, uint32_t rights, std::str
         return Status(Code::OutOfMemory, std::string(impl_->window ? "the window" : "the host") +
                                              " has no memory for " + std::to_string(size) +
                                              " bytes of device memory (" + label + ")");
+    if (rights & executable) populate_host_pages(pages);  // a code object, to be filled at once
     const uint64_t guest = reinterpret_cast<uint64_t>(pages.base);
     std::shared_ptr<const HostPages> shared(new HostPages(pages),
                                             [window = impl_->window](const HostPages* p) {

@@ -289,7 +289,7 @@ private:
     private:
         void keep(std::shared_ptr<DispatchState> state) {
             state_ = std::move(state);
-            state_->kept = true;
+            state_->kept = DispatchState::Kept::ForOneRun;
             patches_ = state_->module->patches();
             ran_ = false;
         }
