@@ -137,6 +137,25 @@ TEST_P(HooksTest, LoopsTakeOneAfterTheOther) {
     for (uint32_t i = 0; i < items; i++) EXPECT_EQ(host<uint32_t>(out)[i], 1234u) << i;
 }
 
+TEST_P(HooksTest, VolatileAccessesOfALaneAreInTheOrderOfItsProgram) {
+    uint32_t count = 0;
+    device.answer = [&](uint64_t) { return ++count; };
+    ASSERT_EQ(call("in_turns", base, out), WJ_OK) << error();
+    ASSERT_EQ(device.calls.size(), 4 * items);
+    for (uint32_t i = 0; i < items; i++) {
+        const uint32_t first = host<uint32_t>(out)[i] >> 16,
+                       second = host<uint32_t>(out)[i] & 0xffff;
+        std::vector<Call> own;  // values are different
+        for (const Call& c : device.calls)
+            if (c.value == first || c.value == second) own.push_back(c);
+        EXPECT_EQ(own, (std::vector<Call>{{false, 0, 4, first},
+                                          {true, 4, 4, first},
+                                          {false, 0, 4, second},
+                                          {true, 8, 4, second}}))
+            << i;
+    }
+}
+
 TEST_P(HooksTest, ADeviceThatTakesItsTime) {
     uint32_t asked = 0, started = 0;
     device.answer = [&](uint64_t offset) -> uint32_t {

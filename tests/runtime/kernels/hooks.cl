@@ -11,6 +11,15 @@ kernel void put(global volatile uint* to, uint value) {
     *to = value + get_global_id(0);
 }
 
+// Each work-item's accesses are in the order of its program.
+kernel void in_turns(global volatile uint* device, global uint* out) {
+    uint first = device[0];
+    device[1] = first;
+    uint second = device[0];
+    device[2] = second;
+    out[get_global_id(0)] = first << 16 | second;
+}
+
 // In a loop: each work-item's words are in the order of its program.
 kernel void take_several(global volatile uint* from, global uint* out, uint count) {
     uint sum = 0;
