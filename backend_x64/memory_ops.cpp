@@ -11,6 +11,7 @@
 #include "ir/ir.h"
 #include "memory/access.h"
 #include "memory/fault_reasons.h"
+#include "memory/page_hooks.h"
 
 namespace wj::x64 {
 namespace {
@@ -174,10 +175,10 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
     };
     if (place.address % bytes) return false;
     if (place.space == global_space) {
-        void* at = memory::atomic_pointer(*w.ctx, place.address, bytes);
-        if (!at) return false;
+        memory::AtomicPlace at(*w.ctx, place.address, bytes);
+        if (!at.get()) return false;
         auto exchange = [&]<class T>(T*) {
-            const std::atomic_ref<T> memory(*static_cast<T*>(at));
+            const std::atomic_ref<T> memory(*static_cast<T*>(at.get()));
             T old = memory.load(), now;
             do now = static_cast<T>(apply(old));
             while (!memory.compare_exchange_weak(old, now));
@@ -189,7 +190,7 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
             exchange(static_cast<uint32_t*>(nullptr));
         else
             exchange(static_cast<uint16_t*>(nullptr));
-        return true;
+        return at.finish();
     }
     uint8_t* half[2] = {};
     if (place.space == lds_space) {
@@ -211,6 +212,13 @@ bool lane_atomic(Wave& w, const MemoryOp& op, Place place, uint32_t lane, uint64
     }
     put_result(old, now);
     return true;
+}
+
+// What a hook has refused, it has been asked for last.
+void name_refusal(machine::ExitInfo& exit) {
+    if (memory::refused_address() == memory::no_address) return;
+    exit.address = memory::refused_address();
+    exit.reason = memory::refused_by_hook;
 }
 
 // The first lane that faults ends the operation; lower lanes have happened (docs/design/memory.md).
@@ -239,6 +247,7 @@ bool run_atomic_op(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                                                                          : 0);
         w.exit.lane_mask = 1ull << (first_lane + l);
         if (place.address % w.exit.access_bytes) w.exit.reason = memory::misaligned_atomic;
+        name_refusal(w.exit);
         return false;
     }
     return true;
@@ -297,6 +306,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
                                     : place.address;
             if (!failed && place.space == scratch_space) reason = memory::beyond_private_segment;
             failed |= 1ull << (first_lane + l);
+            if (memory::refused_address() != memory::no_address) break;
             continue;
         }
         if (!op.store) {
@@ -316,6 +326,7 @@ bool run_access(Wave& w, Frame& f, const MemoryOp& op, uint32_t first_lane) {
     w.exit.address = first_address;
     w.exit.lane_mask = failed;
     w.exit.reason = reason;
+    name_refusal(w.exit);
     return false;
 }
 
@@ -391,6 +402,7 @@ bool checked_uload(Wave& w, uint64_t address, uint32_t bytes, uint64_t* value) {
     w.exit.access = machine::Access::Read;
     w.exit.access_bytes = bytes;
     w.exit.address = w.ctx->reach(address);
+    name_refusal(w.exit);
     return false;
 }
 

@@ -128,7 +128,7 @@ Result<ImageLayout> layout_code_object(const CodeObject& object);
 // Guest address of an undefined symbol, or nothing.
 using SymbolResolver = std::function<std::optional<uint64_t>(std::string_view name)>;
 
-// Fills `image` (layout.size bytes) with segments, zeros, and applied relocations for a load at
+// Fills `image` (layout.size bytes, all 0) with segments and applied relocations for a load at
 // guest_base. `image` is written at host addresses; guest_base need not be its address.
 // `unresolved`: receives the relocations whose undefined symbol the resolver does not know, for
 // link_code_object; without it such a symbol is NotFound (weak: address 0).

@@ -233,7 +233,6 @@ Status load_code_object(const CodeObject& object, const ImageLayout& layout,
         return {Code::InvalidArgument,
                 "code object: the image needs " + std::to_string(layout.size) +
                     " bytes at an address aligned to " + std::to_string(layout.align)};
-    std::memset(image.data(), 0, layout.size);
     for (const Segment& s : object.segments)
         if (s.file_size)
             std::memcpy(image.data() + (s.address - layout.base),

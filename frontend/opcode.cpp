@@ -1,6 +1,8 @@
 #include "frontend/opcode.h"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <cstdlib>
 #include <unordered_map>
 
@@ -587,14 +589,17 @@ const Effects& effects(Opcode op) {
 }
 
 bool has_short_form(Opcode op, Family family) {
-    const size_t f = static_cast<size_t>(family);
-    const auto& slots = opcode_slots[f];
-    for (const Format format : {Format::VOPC, Format::VOP2, Format::VOP1}) {
-        const unsigned base = format_base(format);
-        for (unsigned code = 0; code < format_slots[static_cast<size_t>(format)]; ++code)
-            if (slots[base + code] == op) return true;
-    }
-    return false;
+    static const auto short_forms = [] {  // decoding asks for each VOP3 instruction
+        std::array<std::bitset<opcode_count>, family_count> ops;
+        for (size_t f = 0; f < family_count; ++f)
+            for (const Format format : {Format::VOPC, Format::VOP2, Format::VOP1}) {
+                const unsigned base = format_base(format);
+                for (unsigned code = 0; code < format_slots[static_cast<size_t>(format)]; ++code)
+                    ops[f].set(static_cast<size_t>(opcode_slots[f][base + code]));
+            }
+        return ops;
+    }();
+    return short_forms[static_cast<size_t>(family)][static_cast<size_t>(op)];
 }
 
 uint32_t image_group(const Target& target, Opcode op, uint32_t group, uint32_t left) {

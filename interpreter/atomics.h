@@ -173,10 +173,10 @@ inline bool spot_atomic(Wave& w, Spot spot, uint32_t lane, typename Op::Type dat
     if (spot.place == Place::Global) {
         if (auto* const weak = weak_memory(w)) [[unlikely]]
             weak->make_room(*w.ctx, w.wave_in_group, spot.address, sizeof(T));
-        void* where = memory::atomic_pointer(*w.ctx, spot.address, sizeof(T));
-        if (!where) return false;
-        old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w, is_sum));
-        return true;
+        memory::AtomicPlace place(*w.ctx, spot.address, sizeof(T));
+        if (!place.get()) return false;
+        old = atomic_apply<Op>(place.get(), data, data2, memory_atomic_mode(w, is_sum));
+        return place.finish();
     }
     if (spot.place == Place::Lds) {
         old = lds_atomic<Op>(w, spot.address, data, data2, lds_atomic_mode(w));

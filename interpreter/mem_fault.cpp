@@ -7,6 +7,7 @@
 #include "interpreter/spots.h"
 #include "memory/address_space.h"
 #include "memory/fault_reasons.h"
+#include "memory/page_hooks.h"
 
 namespace wj::interp {
 namespace {
@@ -32,6 +33,11 @@ bool host_readable(uint64_t address) {
     return errno != EFAULT;
 }
 
+// Checked mode: where that byte is, there is a hook that has not refused it.
+bool hook_takes(const memory::AddressSpace& space, uint64_t address, uint32_t rights) {
+    return space.hooked(address, rights) && memory::refused_address() != address;
+}
+
 // First faulting byte of a global access, or false when it is fine. `known` is the address that the
 // signal named, 0 if none.
 bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known, uint64_t& at) {
@@ -49,6 +55,7 @@ bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known
     }
     for (uint32_t b = 0; b < k.bytes; ++b) {
         if (w.ctx->memory && w.ctx->memory->translate(address + b, 1, rights)) continue;
+        if (w.ctx->memory && hook_takes(*w.ctx->memory, address + b, rights)) continue;
         if (k.scalar && k.access == Access::Read && w.ctx->memory &&
             memory::scalar_readable(*w.ctx->memory, address + b))
             continue;
@@ -84,6 +91,7 @@ void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t
         at = machine::private_aperture + spot.address;
     } else if (spot.place == Place::Global) {
         bad = global_fault(w, spot.address, k, known, at);
+        if (bad && w.ctx->reach(at) == memory::refused_address()) reason = memory::refused_by_hook;
     }
     if (!bad) return;
     if (!f.mask) f.address = at, f.reason = reason;
@@ -142,6 +150,7 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
                 f.reason = misaligned;
             else
                 global_fault(w, address, k, known, at);
+            if (w.ctx->reach(at) == memory::refused_address()) f.reason = memory::refused_by_hook;
             f.address = at;
             break;
         }

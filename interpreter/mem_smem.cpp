@@ -145,13 +145,14 @@ void s_atomic(Wave& w, const Inst& inst) {
     if (a.address % sizeof(T)) return stop_with_fault(w, inst);
     if (auto* const weak = weak_memory(w))
         weak->make_room(*w.ctx, w.wave_in_group, a.address, sizeof(T));
-    void* where = memory::atomic_pointer(*w.ctx, a.address, sizeof(T));
-    if (!where) return stop_with_fault(w, inst);
+    memory::AtomicPlace place(*w.ctx, a.address, sizeof(T));
+    if (!place.get()) return stop_with_fault(w, inst);
     const T data = scalar_value<T>(w, inst.vdata().reg);
     T data2 = 0;
     if constexpr (std::is_same_v<Op, rmw::CmpSwap<T>>)
         data2 = scalar_value<T>(w, inst.vdata().reg + sizeof(T) / 4);
-    const T old = atomic_apply<Op>(where, data, data2, memory_atomic_mode(w, false));
+    const T old = atomic_apply<Op>(place.get(), data, data2, memory_atomic_mode(w, false));
+    if (!place.finish()) return stop_with_fault(w, inst);
     if (!inst.glc) return;
     const uint32_t r = inst.vdata().reg;  // SDATA is source and destination
     w.sgpr[r & 127] = static_cast<uint32_t>(old);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/address_space.h"
+#include "memory/page_hooks.h"
 
 namespace wj::memory {
 namespace {
@@ -20,10 +21,7 @@ void store_part(uint8_t* guest, const uint8_t* from, uint32_t bytes) {
         dwords ? store_guest<4>(guest + b, from + b) : store_guest<1>(guest + b, from + b);
 }
 
-}  // namespace
-
-void refresh_tlb(machine::ExecContext& ctx) {
-    if (!ctx.memory) return;
+void drop_stale_entries(machine::ExecContext& ctx) {
     const uint64_t epoch = ctx.memory->epoch();
     if (epoch == ctx.tlb_epoch) return;
     for (auto& e : ctx.read_tlb) e = {};
@@ -31,9 +29,16 @@ void refresh_tlb(machine::ExecContext& ctx) {
     ctx.tlb_epoch = epoch;
 }
 
+}  // namespace
+
+void refresh_tlb(machine::ExecContext& ctx) {
+    forget_refusal();
+    if (ctx.memory) drop_stale_entries(ctx);
+}
+
 void* lookup(machine::ExecContext& ctx, uint64_t address, uint64_t bytes, bool write) {
     if (!ctx.memory) return nullptr;
-    refresh_tlb(ctx);
+    drop_stale_entries(ctx);
     Span span;
     if (!ctx.memory->span(address, write ? writable : readable, span)) return nullptr;
     if (write) ctx.memory->note_write(address, 1);
@@ -44,17 +49,40 @@ void* lookup(machine::ExecContext& ctx, uint64_t address, uint64_t bytes, bool w
 
 namespace {
 
-// Calls with the host address and the size of each piece that lies in one span; false = fault.
+// A part of an access: memory of the host's, or of pages with hooks.
+struct Piece {
+    uint64_t address;  // of the guest
+    uint32_t bytes;
+    uint8_t* host;
+    std::shared_ptr<HookedPages> hooked;
+};
+
+bool find_piece(const machine::ExecContext& ctx, uint64_t address, uint32_t size, uint32_t rights,
+                Piece& out) {
+    if (!ctx.memory) return false;
+    Span span;
+    uint64_t end = 0;
+    out = {address, 0, nullptr, nullptr};
+    if (ctx.memory->span(address, rights, span)) {
+        out.host = reinterpret_cast<uint8_t*>(address + span.delta);
+        end = span.end;
+    } else if ((out.hooked = ctx.memory->hooked(address, rights))) {
+        end = out.hooked->begin + out.hooked->bytes;
+    } else {
+        return false;
+    }
+    out.bytes = static_cast<uint32_t>(std::min<uint64_t>(end - address, size));
+    return true;
+}
+
+// Calls with each piece; false = fault, which the call says of hooks.
 template <class Call>
 bool for_each_piece(const machine::ExecContext& ctx, uint64_t address, uint32_t size,
                     uint32_t rights, Call call) {
     while (size) {
-        address = ctx.reach(address);
-        Span span;
-        if (!ctx.memory || !ctx.memory->span(address, rights, span)) return false;
-        const auto n = static_cast<uint32_t>(std::min<uint64_t>(span.end - address, size));
-        call(reinterpret_cast<uint8_t*>(address + span.delta), n);
-        address += n, size -= n;
+        Piece piece;
+        if (!find_piece(ctx, ctx.reach(address), size, rights, piece) || !call(piece)) return false;
+        address = piece.address + piece.bytes, size -= piece.bytes;
     }
     return true;
 }
@@ -63,19 +91,24 @@ bool for_each_piece(const machine::ExecContext& ctx, uint64_t address, uint32_t 
 
 bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size) {
     auto* to = static_cast<uint8_t*>(out);
-    return for_each_piece(ctx, address, size, readable, [&](const uint8_t* from, uint32_t n) {
-        load_part(to, from, n);
-        to += n;
+    return for_each_piece(ctx, address, size, readable, [&](const Piece& p) {
+        if (p.hooked && !p.hooked->load(p.address, to, p.bytes)) return false;
+        if (!p.hooked) load_part(to, p.host, p.bytes);
+        to += p.bytes;
+        return true;
     });
 }
 
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size) {
-    if (!for_each_piece(ctx, address, size, writable, [](uint8_t*, uint32_t) {})) return false;
+    if (!for_each_piece(ctx, address, size, writable, [](const Piece&) { return true; }))
+        return false;
     const auto* from = static_cast<const uint8_t*>(in);
     for (uint32_t b = 0; b < size; b++) ctx.memory->note_write(ctx.reach(address + b), 1);
-    return for_each_piece(ctx, address, size, writable, [&](uint8_t* to, uint32_t n) {
-        store_part(to, from, n);
-        from += n;
+    return for_each_piece(ctx, address, size, writable, [&](const Piece& p) {
+        if (p.hooked && !p.hooked->store(p.address, from, p.bytes)) return false;
+        if (!p.hooked) store_part(p.host, from, p.bytes);
+        from += p.bytes;
+        return true;
     });
 }
 
@@ -93,17 +126,46 @@ bool write_any(machine::ExecContext& ctx, uint64_t address, const void* in, uint
     return true;
 }
 
-bool accessible(machine::ExecContext& ctx, uint64_t address, uint32_t size, bool write) {
-    if (ctx.memory_mode == machine::MemoryMode::Checked)
-        return for_each_piece(ctx, address, size, write ? writable : readable,
-                              [](uint8_t*, uint32_t) {});
+Outcome outcome_of(machine::ExecContext& ctx, uint64_t address, uint32_t size, bool write) {
+    if (ctx.memory_mode == machine::MemoryMode::Checked) {
+        bool hooks = false;
+        const bool fine = for_each_piece(ctx, address, size, write ? writable : readable,
+                                         [&](const Piece& p) {
+                                             hooks |= p.hooked != nullptr;
+                                             return true;
+                                         });
+        return !fine ? Outcome::Fault : hooks ? Outcome::Hooks : Outcome::Memory;
+    }
     for (const uint64_t byte : {address, address + size - 1})
         if (write)
             __asm__ __volatile__("lock orb $0, %0"
                                  : "+m"(*reinterpret_cast<uint8_t*>(ctx.reach(byte)))
                                  :
                                  : "cc");
-    return true;
+    return Outcome::Memory;
+}
+
+struct AtomicPlace::Hooked {
+    std::shared_ptr<HookedPages> pages;
+    std::unique_lock<std::recursive_mutex> lock;
+    uint64_t address;
+    uint32_t bytes;
+    alignas(8) uint8_t value[8];
+};
+
+AtomicPlace::~AtomicPlace() {
+    delete hooked_;
+}
+
+void AtomicPlace::load_hooked(machine::ExecContext& ctx, uint64_t address, uint32_t bytes) {
+    Piece piece;
+    if (!find_piece(ctx, ctx.reach(address), bytes, read_write, piece) || !piece.hooked) return;
+    hooked_ = new Hooked{piece.hooked, piece.hooked->lock(), piece.address, bytes, {}};
+    if (piece.hooked->load(piece.address, hooked_->value, bytes)) where_ = hooked_->value;
+}
+
+bool AtomicPlace::store_hooked() {
+    return hooked_->pages->store(hooked_->address, hooked_->value, hooked_->bytes);
 }
 
 namespace {

@@ -12,8 +12,9 @@ namespace wj::memory {
 // `address` cannot be accessed, or not in one piece; the callers below try these in parts.
 void* lookup(machine::ExecContext& ctx, uint64_t address, uint64_t bytes, bool write);
 
-// Empties the TLB when mappings went away since it was filled. Engines call it when they start a
-// slice of a wave; a mapping that is removed while a kernel uses it is the guest's race.
+// Empties the TLB when mappings went away since it was filled, and forgets what hooks refused.
+// Engines call it when they start a slice of a wave; a mapping that is removed while a kernel uses
+// it is the guest's race.
 void refresh_tlb(machine::ExecContext& ctx);
 
 inline bool within(const machine::TlbEntry& entry, uint64_t address, uint64_t bytes) {
@@ -27,7 +28,8 @@ inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, uint64_t 
     return lookup(ctx, address, bytes, write);
 }
 
-// In parts, where pages or allocations end; checked mode. A write that faults writes nothing.
+// In parts, where pages or allocations end; checked mode. A write that faults writes nothing, but
+// what hooks have taken until one refused.
 bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size);
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size);
 
@@ -85,11 +87,35 @@ inline void order_stores(const machine::ExecContext& ctx) {
     if (!ctx.exclusive_memory) __asm__ __volatile__("lock orl $0, (%%rsp)" ::: "memory", "cc");
 }
 
-// Host pointer for an atomic of `size` bytes at an aligned address, or nullptr = fault.
+// Host pointer for an atomic of `size` bytes at an aligned address, or nullptr = fault, or hooked
+// pages.
 inline void* atomic_pointer(machine::ExecContext& ctx, uint64_t address, uint32_t bytes) {
     address = ctx.reach(address);
     if (ctx.memory_mode != machine::MemoryMode::Checked) return reinterpret_cast<void*>(address);
     return host_pointer(ctx, address, bytes, true);
 }
+
+// Where an atomic of at most 8 bytes at an aligned address is done: in memory, or in a copy of what
+// hooks have loaded, which finish() stores. Until then nobody else accesses these pages.
+class AtomicPlace {
+public:
+    AtomicPlace(machine::ExecContext& ctx, uint64_t address, uint32_t bytes)
+        : where_(atomic_pointer(ctx, address, bytes)) {
+        if (!where_) [[unlikely]]
+            load_hooked(ctx, address, bytes);
+    }
+    ~AtomicPlace();
+    AtomicPlace(const AtomicPlace&) = delete;
+    AtomicPlace& operator=(const AtomicPlace&) = delete;
+    void* get() const { return where_; }                  // null: a fault
+    bool finish() { return !hooked_ || store_hooked(); }  // false: a fault
+
+private:
+    struct Hooked;
+    void load_hooked(machine::ExecContext& ctx, uint64_t address, uint32_t bytes);
+    bool store_hooked();
+    void* where_;
+    Hooked* hooked_ = nullptr;
+};
 
 }  // namespace wj::memory

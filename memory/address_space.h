@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ enum Rights : uint32_t {
 // Rights | partial_page; rights are those of all that lies on the page.
 inline constexpr uint64_t partial_page = 8;   // not every byte has all of the rights: see span()
 inline constexpr uint64_t written_page = 16;  // noted by note_write() since take_written()
+// The rights are those that protect() gave, for all that lies on the page, until nothing does.
+inline constexpr uint64_t protected_page = 32;
+inline constexpr uint64_t hooked_page = 64;  // no host page, but calls (page_hooks.h)
 
 struct PageTable {
     static constexpr uint32_t level_bits = 12, level_size = 1u << level_bits;
@@ -58,14 +62,21 @@ struct Allocation {
     uint64_t reach =
         0;  // bytes that can be reached from `guest` on: size, or more with whole pages
     Extent extent = Extent::Pages;
+    bool has_page_rights = false;  // protect() has been asked for some of its pages
 };
 struct HostPages;
+struct PageHooks;
+class HookedPages;
 class Window;
+
+// Rights of each page that an allocation touches; empty: protect() has not been asked.
+using PageRights = std::vector<uint8_t>;
 
 // An allocation or a mapping; the memory of an allocation stays as long as this does.
 struct Held {
     Allocation allocation;
     std::shared_ptr<const HostPages> pages;  // null: a mapping
+    PageRights page_rights;
 };
 
 // Guest addresses [begin, end) of one page; host address = guest address + delta.
@@ -83,6 +94,9 @@ public:
     // From now on all memory lies in a window of so many bytes. Called before anything else.
     Status confine(uint64_t bytes);
     const Window* window() const;  // or null
+    // Accesses go through the table alone: protect() leaves the host's pages as they are. Called
+    // before anything else.
+    void leave_host_pages();
 
     // Device memory: page aligned (2 MiB aligned and huge-page advised from 2 MiB on), zero filled,
     // followed by an unmapped guard. guest address = host address.
@@ -96,8 +110,17 @@ public:
     // Makes existing host memory visible at `guest` (normally guest = address of host), to the
     // byte. Not with a window, which host memory that exists lies outside of.
     Status map(uint64_t guest, void* host, uint64_t size, uint32_t rights, std::string label);
-    Status unmap(uint64_t guest);
+    Status unmap(uint64_t guest);  // mapped or hooked
+    // Accesses to these whole pages are calls (page_hooks.h). No TLB ever knows such a page.
+    Status hook(uint64_t guest, uint64_t size, const PageHooks& hooks);
+    // Where accesses to `guest` with `rights` are calls, or null.
+    std::shared_ptr<HookedPages> hooked(uint64_t guest, uint32_t rights) const;
+    // Of all pages that these bytes touch, whatever lies on them. Unless leave_host_pages() was
+    // called the host's are protected as well; they have to be an allocation's then.
     Status protect(uint64_t guest, uint64_t size, uint32_t rights);
+
+    // Bytes of one allocation become these, whatever the rights of their pages.
+    Status overwrite(uint64_t guest, std::span<const std::byte> bytes);
 
     // Host address of guest bytes [guest, guest + size) when they are mapped with `rights` and
     // contiguous in host memory, else nullptr.
@@ -118,7 +141,12 @@ public:
     std::vector<Held> all_held() const;
     bool has(const Allocation& allocation) const;  // this one, not another at its address
     void put_back(const Held& held);               // an allocation that has been freed
-    uint64_t allocation_changes() const;           // grows with every allocation and every free
+    // Lets the host reach all of it, whatever the rights of its pages, until set_page_rights();
+    // false: it does already.
+    bool open_to_host(const Held& held);
+    void set_page_rights(const Held& held);  // of an allocation or mapping that is there
+    // Grows with every allocation, every free and every change of pages' rights.
+    uint64_t changes() const;
     // From now on accesses in checked mode note the pages that they write.
     void track_writes();
     // Does nothing unless writes are tracked.

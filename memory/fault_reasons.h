@@ -6,6 +6,7 @@ namespace wj::memory {
 
 inline constexpr const char* misaligned_atomic = "misaligned atomic";
 inline constexpr const char* beyond_private_segment = "beyond the private segment";
+inline constexpr const char* refused_by_hook = "the hook of these pages refuses it";
 // Of checkers (machine/checks.h).
 inline constexpr const char* beyond_lds = "beyond the work-group's LDS";
 inline constexpr const char* unwritten_lds = "nobody has written this LDS";

@@ -63,6 +63,15 @@ void release_host_pages(const HostPages& pages, Window* window) {
         munmap(pages.reserved, pages.reserved_bytes);
 }
 
+void populate_host_pages(const HostPages& pages) {
+#ifdef MADV_POPULATE_WRITE
+    constexpr uint64_t most = 256 * page_size;
+    if (pages.bytes <= most) madvise(pages.base, pages.bytes, MADV_POPULATE_WRITE);  // Linux 5.14
+#else
+    (void)pages;
+#endif
+}
+
 void discard_host_pages(const HostPages& pages) {
     madvise(pages.base, pages.bytes, MADV_DONTNEED);
     mprotect(pages.base, pages.bytes, PROT_NONE);

@@ -22,6 +22,8 @@ struct HostPages {
 // pages are zero. `window`: where they have to be, or null; the same for their release.
 bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out, Window* window = nullptr);
 void release_host_pages(const HostPages& pages, Window* window = nullptr);
+// They are there from now on: a fault for each of a few pages costs more than all of them at once.
+void populate_host_pages(const HostPages& pages);
 // They stay, unreadable for the host and without memory of their own.
 void discard_host_pages(const HostPages& pages);
 bool protect_host_pages(void* base, uint64_t bytes, uint32_t rights);

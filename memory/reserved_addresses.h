@@ -1,4 +1,5 @@
-// Addresses of this process that nothing is put at: guests see something else there.
+// Addresses of this process that nothing is put at: guests see something else there. The same range
+// may be reserved several times.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ class ReservedAddresses {
 public:
     ReservedAddresses() = default;
     ReservedAddresses(ReservedAddresses&& other) noexcept
-        : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_) {}
+        : base_(std::exchange(other.base_, 0)), bytes_(other.bytes_) {}
     ReservedAddresses& operator=(ReservedAddresses&& other) noexcept {
         std::swap(base_, other.base_);
         std::swap(bytes_, other.bytes_);
@@ -23,8 +24,7 @@ public:
     bool reserve(uint64_t begin, uint64_t bytes);
 
 private:
-    void* base_ = nullptr;
-    uint64_t bytes_ = 0;
+    uint64_t base_ = 0, bytes_ = 0;
 };
 
 }  // namespace wj::memory

@@ -22,6 +22,11 @@ bool belongs(const Held& held, const Snapshots::Options& options) {
     return a.extent == Extent::Bytes || a.rights & executable;
 }
 
+// Those of code objects stay as they are loaded.
+bool has_rights_of_its_own(const Held& held) {
+    return held.allocation.extent == Extent::Bytes;
+}
+
 Status unknown(uint64_t handle) {
     return {Code::InvalidArgument,
             "snapshot " + std::to_string(handle) +
@@ -66,12 +71,14 @@ uint64_t Snapshots::take(const Options& options) {
     note_written();
     Snapshot snapshot;
     snapshot.options = options;
-    snapshot.matched = memory_.allocation_changes();
+    snapshot.matched = memory_.changes();
     for (Held& held : memory_.all_held()) {
         const Allocation& a = held.allocation;
         if (!belongs(held, options)) continue;
+        const bool opened = has_rights_of_its_own(held) && memory_.open_to_host(held);
         const auto* const bytes = static_cast<const uint8_t*>(a.host);
         Region region{held, std::vector<uint8_t>(bytes, bytes + a.reach)};
+        if (opened) memory_.set_page_rights(held);
         if (held.pages)
             snapshot.regions.emplace(a.guest, std::move(region));
         else
@@ -93,8 +100,9 @@ bool Snapshots::restore_part(const Region& region, uint64_t page) const {
     const uint64_t begin = std::max(page, a.guest),
                    end = std::min(page + page_size, a.guest + a.reach);
     if (begin >= end || !memory_.has(a)) return false;
-    // Code, which nobody has written to.
-    if (!memory_.translate(begin, end - begin, writable)) return false;
+    // Code, which no kernel has written to.
+    if (!has_rights_of_its_own(region.held) && !memory_.translate(begin, end - begin, writable))
+        return false;
     auto* const now = static_cast<uint8_t*>(a.host) + (begin - a.guest);
     const uint8_t* const then = region.bytes.data() + (begin - a.guest);
     if (!std::memcmp(now, then, end - begin)) return false;
@@ -134,30 +142,41 @@ void Snapshots::match_allocations(const Snapshot& snapshot, Restored& out) {
     }
 }
 
+void Snapshots::restore_contents(Snapshot& snapshot, Restored& out) {
+    std::vector<uint64_t> changed;
+    if (snapshot.options.marked_only) {
+        snapshot.compact();
+        for (const uint64_t page : snapshot.written) restore_page(snapshot, page, changed, out);
+    } else {
+        snapshot.for_each_region([&](const Region& region) {
+            const Allocation& a = region.held.allocation;
+            for (uint64_t page = first_page(a.guest); page < a.guest + a.reach; page += page_size)
+                restore_page(snapshot, page, changed, out);
+        });
+    }
+    snapshot.written.clear();
+    for (auto& [other, of_other] : snapshots_)
+        if (&of_other != &snapshot) of_other.add_written(changed);
+}
+
 Status Snapshots::restore(uint64_t handle, Restored& out) {
     std::lock_guard lock(mutex_);
     Snapshot* const snapshot = find(handle);
     if (!snapshot) return unknown(handle);
     note_written();
-    if (snapshot->matched != memory_.allocation_changes()) {
-        match_allocations(*snapshot, out);
-        snapshot->matched = memory_.allocation_changes();
+    const bool changed = snapshot->matched != memory_.changes();
+    if (changed) match_allocations(*snapshot, out);
+    bool opened = false;
+    snapshot->for_each_region([&](const Region& region) {
+        if (has_rights_of_its_own(region.held)) opened |= memory_.open_to_host(region.held);
+    });
+    restore_contents(*snapshot, out);
+    if (changed || opened) {
+        snapshot->for_each_region([&](const Region& region) {
+            if (has_rights_of_its_own(region.held)) memory_.set_page_rights(region.held);
+        });
+        snapshot->matched = memory_.changes();
     }
-    std::vector<uint64_t> changed;
-    if (snapshot->options.marked_only) {
-        snapshot->compact();
-        for (const uint64_t page : snapshot->written) restore_page(*snapshot, page, changed, out);
-    } else {
-        const auto compare = [&](const Allocation& a) {
-            for (uint64_t page = first_page(a.guest); page < a.guest + a.reach; page += page_size)
-                restore_page(*snapshot, page, changed, out);
-        };
-        for (const auto& [guest, region] : snapshot->regions) compare(region.held.allocation);
-        for (const Region& region : snapshot->mapped) compare(region.held.allocation);
-    }
-    snapshot->written.clear();
-    for (auto& [other, of_other] : snapshots_)
-        if (&of_other != snapshot) of_other.add_written(changed);
     return Status::ok();
 }
 

@@ -50,7 +50,12 @@ private:
         std::vector<Region> mapped;          // may overlap
         std::vector<uint64_t> written;       // pages, since it was taken or restored
         size_t compact_at = 4096;            // so many of them are looked at for doubles
-        uint64_t matched = 0;  // AddressSpace::allocation_changes() when all were the same
+        uint64_t matched = 0;                // AddressSpace::changes() when all was the same
+        template <class Call>
+        void for_each_region(Call call) const {
+            for (const auto& [guest, region] : regions) call(region);
+            for (const Region& region : mapped) call(region);
+        }
         void add_written(const std::vector<uint64_t>& pages);
         void compact();
     };
@@ -60,6 +65,7 @@ private:
     void restore_page(const Snapshot& snapshot, uint64_t page, std::vector<uint64_t>& changed,
                       Restored& out) const;
     void match_allocations(const Snapshot& snapshot, Restored& out);
+    void restore_contents(Snapshot& snapshot, Restored& out);
 
     AddressSpace& memory_;
     std::mutex mutex_;

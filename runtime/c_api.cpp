@@ -265,20 +265,13 @@ wj_status wj_memory_map(wj_context* context, uint64_t address, void* host, uint6
             return context->fail(WJ_INVALID_ARGUMENT,
                                  "wj_memory_map needs checked memory: in the other modes kernels "
                                  "see memory at the host's addresses (wj_memory_register)");
-        memory::ReservedAddresses reserved;
-        if (address != reinterpret_cast<uint64_t>(host) && !reserved.reserve(address, size))
-            return context->fail(
-                WJ_INVALID_ARGUMENT,
-                "wj_memory_map: this process, or an earlier mapping, has something "
-                "in the " +
-                    std::to_string(size) + " bytes at " + hex(address) +
-                    ": choose another address");
-        std::lock_guard lock(context->mapped_mutex);
-        Status status =
-            context->device->memory().map(address, host, size, rights, "mapped host memory");
-        if (!status) return context->fail(status);
-        context->mapped[address] = std::move(reserved);
-        return WJ_OK;
+        const auto map = [&](memory::AddressSpace& memory) {
+            return memory.map(address, host, size, rights, "mapped host memory");
+        };
+        if (address != reinterpret_cast<uint64_t>(host))
+            return map_at(context, "wj_memory_map", address, size, map);
+        const Status status = map(context->device->memory());
+        return status ? WJ_OK : context->fail(status);
     });
 }
 
@@ -287,7 +280,8 @@ wj_status wj_memory_unregister(wj_context* context, uint64_t address) {
         std::lock_guard lock(context->mapped_mutex);
         Status status = context->device->memory().unmap(address);
         if (!status) return context->fail(status);
-        context->mapped.erase(address);
+        const auto reserved = context->mapped.find(address);
+        if (reserved != context->mapped.end()) context->mapped.erase(reserved);
         return WJ_OK;
     });
 }

@@ -14,6 +14,7 @@
 
 #include "common/fork.h"
 #include "frontend/code_object.h"
+#include "frontend/code_object_bytes.h"
 #include "machine/unwritten_memory.h"
 #include "memory/reserved_addresses.h"
 #include "memory/snapshot.h"
@@ -46,7 +47,7 @@ struct wj_context {
     // Of each snapshot, with WJ_CHECK_INIT.
     std::map<wj_snapshot, wj::machine::UnwrittenMemory::State> unwritten;
     std::mutex mapped_mutex;
-    std::map<uint64_t, wj::memory::ReservedAddresses> mapped;  // by wj_memory_map, by address
+    std::multimap<uint64_t, wj::memory::ReservedAddresses> mapped;  // what map_at() has, by address
     std::mutex modules_mutex;
     std::vector<wj_module*> modules;  // loaded
 
@@ -134,6 +135,22 @@ inline wj_status need_idle(wj_context* context, const char* what) {
     return context->fail(WJ_NOT_READY, std::string(what) +
                                            " while no dispatch runs: wait for those of the "
                                            "context first");
+}
+
+// Lets kernels see something at addresses that the process has nothing else at from then on.
+template <class Map>
+wj_status map_at(wj_context* context, const char* function, uint64_t address, uint64_t size,
+                 Map map) {
+    memory::ReservedAddresses reserved;
+    if (!reserved.reserve(address, size))
+        return context->fail(
+            WJ_INVALID_ARGUMENT,
+            std::string(function) + ": this process, or an earlier mapping, has something in the " +
+                std::to_string(size) + " bytes at " + hex(address) + ": choose another address");
+    std::lock_guard lock(context->mapped_mutex);
+    if (const Status status = map(context->device->memory()); !status) return context->fail(status);
+    context->mapped.emplace(address, std::move(reserved));
+    return WJ_OK;
 }
 
 // A caller's option struct in the size that this library knows; missing fields are 0, and those of

@@ -49,7 +49,9 @@ public:
         : options_(std::move(options)),
           target_(target),
           other_waves_(with_wave_size(target, 96 - target.traits.wave_size)),
-          service_(memory_, "dispatch packets and arguments") {}
+          service_(memory_, "dispatch packets and arguments") {
+        if (options_.memory_mode == machine::MemoryMode::Checked) memory_.leave_host_pages();
+    }
 
     ~DeviceImpl() override {
         if (left_behind()) {  // their threads and locks are those of another process
@@ -208,6 +210,17 @@ public:
         return enter(*module);
     }
 
+    Status patch(Module& module, uint64_t address, std::span<const std::byte> bytes, uint64_t begin,
+                 uint64_t end) override {
+        if (shared_->count() > 1)
+            return {Code::InvalidArgument,
+                    "code of a context that has clones cannot be changed, as they share "
+                    "translations: change it before, and clone then"};
+        Status status = static_cast<ModuleImpl&>(module).patch(address, bytes);
+        if (status) forget_code(begin, end);
+        return status;
+    }
+
     Result<Clone> clone() override {
         if (options_.memory_mode != machine::MemoryMode::Checked)
             return Status(Code::InvalidArgument,
@@ -254,37 +267,58 @@ public:
                           "kernel '" + (*state)->kernel_name +
                               "' gets arguments in registers (kernarg preload): its launches "
                               "cannot be prepared, use wj_launch");
-        return std::unique_ptr<PreparedLaunch>(
-            new Prepared(*this, request.arguments.size(), std::move(*state)));
+        return std::unique_ptr<PreparedLaunch>(new Prepared(*this, request, std::move(*state)));
     }
 
 private:
     class Prepared final : public PreparedLaunch {
     public:
-        Prepared(DeviceImpl& device, size_t bytes, std::shared_ptr<DispatchState> state)
-            : device_(device), bytes_(bytes), state_(std::move(state)) {
-            state_->kept = true;
+        Prepared(DeviceImpl& device, const DispatchRequest& request,
+                 std::shared_ptr<DispatchState> state)
+            : device_(device), request_(request), bytes_(request.arguments.size()) {
+            keep(std::move(state));
         }
-        // A thread that has run it may be about to let go of the state, later than the program of
-        // the module and the device.
-        ~Prepared() override {
-            state_->module.reset();
-            state_->piece = {};
-        }
+        ~Prepared() override { let_go(); }
         std::span<std::byte> arguments() override {
             return {reinterpret_cast<std::byte*>(state_->plan.request.kernarg_address), bytes_};
         }
         Status run(bool timed) override {
             if (device_.left_behind()) return Status(Code::HostError, left_behind_text);
+            if (state_->module->patches() != patches_) [[unlikely]]
+                if (Status status = plan_again(); !status) return status;
             if (std::exchange(ran_, true)) state_->restart();
             return device_.scheduler_->run(state_, timed);
         }
         const DispatchResult& result() const override { return state_->result(); }
 
     private:
+        void keep(std::shared_ptr<DispatchState> state) {
+            state_ = std::move(state);
+            state_->kept = DispatchState::Kept::ForOneRun;
+            patches_ = state_->module->patches();
+            ran_ = false;
+        }
+        // A thread that has run it may be about to let go of the state, later than the program of
+        // the module and the device.
+        void let_go() {
+            state_->module.reset();
+            state_->piece = {};
+        }
+        // What the plan says of the code was true of another one.
+        Status plan_again() {
+            request_.arguments = arguments();
+            auto state = device_.make_dispatch(request_, state_->module);
+            if (!state) return state.status();
+            let_go();
+            keep(std::move(*state));
+            return Status::ok();
+        }
+
         DeviceImpl& device_;
+        DispatchRequest request_;
         const size_t bytes_;
         std::shared_ptr<DispatchState> state_;
+        uint32_t patches_ = 0;
         bool ran_ = false;
     };
 
@@ -349,6 +383,10 @@ private:
         void add(DeviceImpl* device) {
             std::lock_guard lock(mutex_);
             devices_.push_back(device);
+        }
+        size_t count() {
+            std::lock_guard lock(mutex_);
+            return devices_.size();
         }
         void remove(DeviceImpl* device) {
             std::lock_guard lock(mutex_);
@@ -447,7 +485,10 @@ private:
             std::lock_guard lock(modules_mutex_);
             std::erase_if(modules_, [&](const Entry& e) { return e.module == &module; });
         }
-        const uint64_t begin = module.load_address(), end = begin + module.load_size();
+        forget_code(module.load_address(), module.load_address() + module.load_size());
+    }
+
+    void forget_code(uint64_t begin, uint64_t end) {
         engine().invalidate(begin, end);
         scheduler_->forget_code(begin, end);
     }

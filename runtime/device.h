@@ -221,6 +221,12 @@ public:
     virtual Result<std::shared_ptr<Module>> load_unlinked(
         std::span<const std::byte> code_object) = 0;
 
+    // Changes code of a module of the device, while no dispatch runs and none is being made;
+    // prepared launches see it. [begin, end): what may have been translated by what is there, the
+    // kernel. InvalidArgument: a clone shares translations, or it is not executable.
+    virtual Status patch(Module& module, uint64_t address, std::span<const std::byte> bytes,
+                         uint64_t begin, uint64_t end) = 0;
+
     // Another device with the same options, memory contents at the same addresses and modules,
     // which share translations and findings. Only with checked memory, and while no dispatch runs.
     struct Clone {

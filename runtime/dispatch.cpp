@@ -64,6 +64,10 @@ void DispatchState::restart() {
     contention_.forget();
     only_.store(nullptr, std::memory_order_relaxed);
     alone_ = finalized_ = false;
+    if (kept == Kept::ForOneRun) {  // where code changes in front of each run, one is all there is
+        kept = Kept::ForMore;
+        wave_start_.reset();
+    }
     done_.store(false, std::memory_order_relaxed);
 }
 
@@ -110,7 +114,8 @@ void DispatchState::cancel() {
 void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& exec) {
     const bool wide = engine.vector_bytes() == 64;
     // Analysis knows registers by one name, that in the code.
-    const bool worth_it = kept || plan.total_groups * plan.max_waves >= worth_analysis;
+    const bool worth_it =
+        kept == Kept::ForMore || plan.total_groups * plan.max_waves >= worth_analysis;
     if (!worth_it || plan.code.sgpr_aliases || !plan.named_by_code()) {
         wave_start_.emplace(plan, wide);
         return;

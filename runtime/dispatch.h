@@ -92,8 +92,10 @@ public:
     ServiceMemory::Piece piece;                  // what the device made for it
     std::unique_ptr<DispatchFindings> findings;  // with checkers
     Clusters clusters;
-    bool kept = false;  // it is to run again: its end leaves it the module and the piece
-    void restart();     // has ended, and is as if it had not run
+    // A kept one may run again: its end leaves it the module and the piece.
+    enum class Kept : uint8_t { No, ForOneRun, ForMore };
+    Kept kept = Kept::No;
+    void restart();  // has ended, and is as if it had not run
     InstructionAllowance allowance;
     std::atomic<uint64_t> wave_instructions{0}, interpreted{0}, waves{0}, start_ns{0};
     // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.

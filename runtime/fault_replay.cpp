@@ -10,6 +10,7 @@
 #include "interpreter/interpreter.h"
 #include "lift/liveness.h"
 #include "machine/guard.h"
+#include "memory/page_hooks.h"
 
 namespace wj::runtime {
 namespace {
@@ -129,6 +130,7 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
         std::memcpy(copy_.agpr, wave.agpr, size_t{wave.agpr_count} * machine::lanes * 4);
     }
     copy_.exit = {};
+    const memory::WithoutHooks without_hooks;
     for (size_t i = 0; i < fault; ++i) {
         const Step& s = steps[i];
         if (!s.needed) continue;

@@ -68,6 +68,7 @@ Result<std::shared_ptr<ModuleImpl>> ModuleImpl::clone(memory::AddressSpace& memo
     copy.base_ = base_;
     copy.size_ = size_;
     copy.unresolved_ = unresolved_;
+    std::call_once(copy.identified_, [&] { copy.identity_ = identity(); });
     if (Status status = copy.describe(); !status) return status;
     return parsed;
 }
@@ -100,7 +101,7 @@ Status ModuleImpl::fill() {
 
 // What is told of it, and the rights of its pages.
 Status ModuleImpl::describe() {
-    codes_.resize(object_.kernels.size());
+    forget_codes();
     for (const KernelInfo& k : object_.kernels) {
         const uint64_t delta = base_ - layout_.base;
         kernels_.push_back(loaded_kernel(k, k.descriptor_address + delta, k.entry_address + delta));
@@ -130,6 +131,30 @@ Status ModuleImpl::link(const Resolver& resolver) {
     if (!linked) return linked;
     unresolved_.clear();
     return status;
+}
+
+void ModuleImpl::forget_codes() {
+    codes_ = std::make_unique<KernelCodes>();
+    codes_->resize(object_.kernels.size());
+}
+
+Status ModuleImpl::patch(uint64_t address, std::span<const std::byte> bytes) {
+    const uint64_t at = elf_address(address);
+    const auto holds = [&](const Segment& s) {
+        return s.executable && at >= s.address && at - s.address <= s.file_size &&
+               bytes.size() <= s.file_size - (at - s.address);
+    };
+    const auto segment = std::ranges::find_if(object_.segments, holds);
+    if (segment == object_.segments.end())
+        return {Code::InvalidArgument, std::to_string(bytes.size()) + " bytes at " + hex(address) +
+                                           " are not in one executable segment of the code object"};
+    (void)identity();  // that of the file as it was
+    if (Status status = memory_.overwrite(address, bytes); !status) return status;
+    const uint64_t offset = segment->file_offset + (at - segment->address);
+    std::ranges::copy(bytes, file_.begin() + static_cast<std::ptrdiff_t>(offset));
+    forget_codes();
+    patches_.fetch_add(1, std::memory_order_relaxed);
+    return Status::ok();
 }
 
 uint64_t ModuleImpl::identity() const {

@@ -40,8 +40,13 @@ public:
     const CodeObject& object() const override { return object_; }
 
     KernelCode code_of(const KernelInfo& kernel, const Target& target) {
-        return codes_.of(object_, kernel, target);
+        return codes_->of(object_, kernel, target);
     }
+    // Its executable bytes at this guest address become others, here and in the file's copy; what
+    // engines have of them is the caller's to drop. No launch is being made. InvalidArgument: they
+    // are not all in an executable segment.
+    Status patch(uint64_t address, std::span<const std::byte> bytes);
+    uint32_t patches() const { return patches_.load(std::memory_order_relaxed); }
     // The kernel whose kernel object is at this guest address; null = none.
     const KernelInfo* kernel_at(uint64_t kernel_object) const;
     bool contains(uint64_t address) const { return address - base_ < layout_.size; }
@@ -90,6 +95,7 @@ private:
     static Result<std::shared_ptr<ModuleImpl>> parse(std::span<const std::byte> code_object,
                                                      memory::AddressSpace& memory);
     uint64_t identity() const;
+    void forget_codes();
     Status place();
     Status fill();
     Status describe();
@@ -107,7 +113,8 @@ private:
     std::vector<Variable> variables_;
     mutable std::once_flag identified_;
     mutable uint64_t identity_ = 0;  // of the file's bytes, from identified_ on
-    KernelCodes codes_;
+    std::unique_ptr<KernelCodes> codes_;
+    std::atomic<uint32_t> patches_{0};
 };
 
 }  // namespace wj::runtime

@@ -738,10 +738,10 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
         }
         if (d.findings) d.findings->conclude(d.result_);
     }
-    if (!d.kept) d.piece = {};
+    if (d.kept == DispatchState::Kept::No) d.piece = {};
     if (d.on_done) d.on_done(d.result_);
     d.on_done = nullptr;
-    if (!d.kept) d.module.reset();
+    if (d.kept == DispatchState::Kept::No) d.module.reset();
     d.signal_done();
 }
 

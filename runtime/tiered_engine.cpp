@@ -22,7 +22,7 @@ public:
     TieredEngine(const Target& target, std::unique_ptr<machine::Engine> translator)
         : interpreter_(interp::make_interpreter(target, {.yields_to_slow = true})),
           translator_(std::move(translator)) {
-        forget();
+        for (Left& left : left_) left.store(unknown, std::memory_order_relaxed);
     }
 
     const char* name() const override { return translator_->name(); }
@@ -58,7 +58,7 @@ public:
     void invalidate(uint64_t begin, uint64_t end) override {
         interpreter_->invalidate(begin, end);
         translator_->invalidate(begin, end);
-        forget();
+        forget(begin, end);
     }
     machine::EngineCounters counters() const override { return translator_->counters(); }
 
@@ -69,9 +69,15 @@ private:
     using Left = std::atomic<int64_t>;
     static constexpr int64_t unknown = -2, translated = -1 /* and has run so */;
 
-    Left& left_of(uint64_t kernel) { return left_[(kernel >> 8) % left_.size()]; }
-    void forget() {
-        for (Left& left : left_) left.store(unknown, std::memory_order_relaxed);
+    Left& left_of(uint64_t kernel) {
+        return left_[kernel / machine::program_alignment % left_.size()];
+    }
+    // Of the kernels that begin there.
+    void forget(uint64_t begin, uint64_t end) {
+        constexpr uint64_t step = machine::program_alignment;
+        end = std::min(end, begin + left_.size() * step);
+        for (uint64_t kernel = begin / step * step; kernel < end; kernel += step)
+            left_of(kernel).store(unknown, std::memory_order_relaxed);
     }
 
     bool is_cold(Left& left, Wave& wave) {

@@ -285,7 +285,47 @@ WJ_API wj_status wj_memory_register(wj_context* context, void* host, uint64_t si
  * While it is, the process has nothing else at these addresses. */
 WJ_API wj_status wj_memory_map(wj_context* context, uint64_t address, void* host, uint64_t size,
                                uint32_t rights);
-WJ_API wj_status wj_memory_unregister(wj_context* context, uint64_t address); /* both kinds */
+WJ_API wj_status wj_memory_unregister(wj_context* context, uint64_t address); /* all kinds */
+/* From now on kernels, and the functions below, have these rights to the pages of 4 KiB that the
+ * bytes lie in, which are of one allocation or mapping: WJ_READ, WJ_WRITE, both or 0. A range
+ * begins and ends where pages do, or the memory does; what else lies on its first and last page has
+ * the same rights. A snapshot has the rights of its time, a clone those of the context. Without
+ * checked memory host pages are protected, too, so that pointers of the host's fault there, and
+ * registered memory is refused: the program may protect it itself. Nothing of it is executed,
+ * whatever its rights: code is what modules have in executable segments, which kernels cannot
+ * write. A kernel that runs learns of it at the end of its slice at the latest. */
+WJ_API wj_status wj_memory_protect(wj_context* context, uint64_t address, uint64_t size,
+                                   uint32_t rights);
+
+/* A device with registers in memory: what loads and stores to its pages call. They return 0, or
+ * anything else to make the access a fault; what is NULL is a fault always.
+ *
+ * Pieces: an access of a lane, or of a scalar instruction, is taken apart into calls for 1, 2 or 4
+ * bytes at a multiple of their number, the lowest address first: each aligned dword of it is one
+ * call. An atomic operation is its loads, then its stores, also if they change nothing, with no
+ * other call to these pages in between.
+ * Order: the lanes of an instruction in ascending order, an access with all its pieces before the
+ * next lane's. Instructions follow each other as the memory model has it
+ * (docs/design/memory-model.md): volatile and atomic accesses of a lane as in its program.
+ * Accesses whose result nobody uses may be left out unless they are volatile or atomic. Behind a
+ * refusal nothing of the instruction is called.
+ * Threads: the one that runs the wave calls, for one access to these pages at a time; a dispatch is
+ * running. wj_memory_read, _write, _copy, _fill and _host_pointer, wj_last_error and
+ * wj_dispatch_cancel may be called there; nothing that waits for dispatches, needs that none runs,
+ * or maps something. No exception and no longjmp may leave a hook. */
+typedef struct wj_page_hooks {
+    size_t size;
+    void* context; /* passed on */
+    int (*load)(void* context, uint64_t address, uint32_t bytes, uint32_t* value);
+    int (*store)(void* context, uint64_t address, uint32_t bytes, uint32_t value);
+} wj_page_hooks;
+/* With checked memory alone: accesses of kernels to the pages of 4 KiB in [address, address +
+ * size), which nothing is at, call `hooks`, until wj_memory_unregister. Other accesses are as fast
+ * as without. They are not device memory: the host's functions refuse these addresses, snapshots
+ * know nothing of them, and a clone of the context has no hooks there until it is given some. */
+WJ_API wj_status wj_memory_hook(wj_context* context, uint64_t address, uint64_t size,
+                                const wj_page_hooks* hooks);
+
 /* Device ranges are checked against the map; errors name the nearest allocation. */
 WJ_API wj_status wj_memory_write(wj_context* context, uint64_t to, const void* from, uint64_t size);
 WJ_API wj_status wj_memory_read(wj_context* context, void* to, uint64_t from, uint64_t size);
@@ -366,6 +406,17 @@ typedef struct wj_kernel_info {
     int has_metadata, dynamic_call_stack;
 } wj_kernel_info;
 WJ_API wj_status wj_kernel_get_info(wj_kernel* kernel, wj_kernel_info* info);
+
+/* Changes machine code of a kernel in place: `size` bytes, `offset` behind its first instruction,
+ * in its code (where code_size is 0, in its executable segment). Its translations are dropped,
+ * those of others stay; launches that were prepared run the new code. What its descriptor and
+ * metadata say stays, such as the numbers of registers and how arguments are passed. Coverage
+ * counts its places as before. A snapshot has no code: restoring one leaves it changed.
+ * WJ_NOT_READY: a dispatch runs; none of the module may be begun or prepared meanwhile.
+ * WJ_OUT_OF_RANGE: beyond its code. WJ_INVALID_ARGUMENT: the context has clones, which share its
+ * translations. */
+WJ_API wj_status wj_kernel_patch(wj_kernel* kernel, uint64_t offset, const void* bytes,
+                                 size_t size);
 
 typedef struct wj_argument_info {
     size_t size;

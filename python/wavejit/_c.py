@@ -104,6 +104,14 @@ class RestoreInfo(Options):
                 ("allocations_freed", c_uint64), ("allocations_put_back", c_uint64)]
 
 
+HookLoad = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint32, POINTER(c_uint32))
+HookStore = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint32, c_uint32)
+
+
+class PageHooks(Options):
+    _fields_ = [("size", c_size_t), ("context", c_void_p), ("load", HookLoad), ("store", HookStore)]
+
+
 class WavejitError(Exception):
     """A call that failed. status: its number, STATUS[status] its name."""
 
@@ -169,6 +177,9 @@ memory_allocate = _function("wj_memory_allocate", c_int, c_void_p, c_uint64, POI
 memory_free = _function("wj_memory_free", c_int, c_void_p, c_uint64)
 memory_write = _function("wj_memory_write", c_int, c_void_p, c_uint64, c_void_p, c_uint64)
 memory_read = _function("wj_memory_read", c_int, c_void_p, c_void_p, c_uint64, c_uint64)
+memory_protect = _function("wj_memory_protect", c_int, c_void_p, c_uint64, c_uint64, c_uint32)
+memory_hook = _function("wj_memory_hook", c_int, c_void_p, c_uint64, c_uint64, POINTER(PageHooks))
+memory_unregister = _function("wj_memory_unregister", c_int, c_void_p, c_uint64)
 memory_mark_written = _function("wj_memory_mark_written", c_int, c_void_p, c_uint64, c_uint64)
 snapshot_take = _function("wj_snapshot_take", c_int, c_void_p, POINTER(SnapshotOptions), POINTER(c_uint64))
 snapshot_restore = _function("wj_snapshot_restore", c_int, c_void_p, c_uint64, POINTER(RestoreInfo))
@@ -181,6 +192,7 @@ module_get_variable = _function("wj_module_get_variable", c_int, c_void_p, c_cha
                                 POINTER(c_uint64))
 kernel_get_info = _function("wj_kernel_get_info", c_int, c_void_p, POINTER(KernelInfo))
 kernel_get_argument = _function("wj_kernel_get_argument", c_int, c_void_p, c_uint32, POINTER(ArgumentInfo))
+kernel_patch = _function("wj_kernel_patch", c_int, c_void_p, c_uint64, c_char_p, c_size_t)
 dispatch_submit = _function("wj_dispatch_submit", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 dispatch_wait = _function("wj_dispatch_wait", c_int, c_void_p)
 dispatch_get_result = _function("wj_dispatch_get_result", c_int, c_void_p, POINTER(ResultInfo))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Union, overload
@@ -20,6 +20,7 @@ Values = Any  # what numpy makes an array of, or an object of another library wi
 
 ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
 MEMORY = {"identity": 0, "checked": 1, "window": 2}
+RIGHTS = {"": 0, "r": 1, "w": 2, "rw": 3}
 CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "alignment": 32, "division": 64,
           "unaligned": 128}
 
@@ -81,6 +82,8 @@ class Context:
         self._handle: c_void_p | None = None
         self._modules: list[c_void_p] = []
         self._prepared: list[Prepared] = []
+        self._hooks: dict[int, _c.PageHooks] = {}
+        self._hook_error: BaseException | None = None
         self.coverage: Array | None = None
         if coverage is not None:
             self.coverage = numpy.zeros(coverage, numpy.uint8) if isinstance(coverage, int) else coverage
@@ -160,6 +163,55 @@ class Context:
         self.check(_c.snapshot_take(self._handle, byref(options), byref(handle)))
         return Snapshot(self, handle.value)
 
+    def protect(self, memory: DeviceArray | int, rights: str, nbytes: int = 0) -> None:
+        """From now on the pages of an array, or of `nbytes` bytes from an address on, have these rights: "r", "w",
+        "rw" or ""."""
+        if rights not in RIGHTS:
+            raise ValueError(f"rights {rights!r}: one of {', '.join(map(repr, RIGHTS))} is wanted")
+        address = memory.address if isinstance(memory, DeviceArray) else memory
+        nbytes = nbytes or (memory.nbytes if isinstance(memory, DeviceArray) else 0)
+        self.check(_c.memory_protect(self._handle, address, nbytes, RIGHTS[rights]))
+
+    def hook(self, address: int, nbytes: int, load: Callable[[int, int], int] | None = None,
+             store: Callable[[int, int, int], object] | None = None) -> None:
+        """A device in memory: kernels' accesses to these pages call load(address, bytes), which returns a number, and
+        store(address, bytes, value), for 1, 2 or 4 bytes. What they raise is the cause of the Fault that the access
+        is then. Without a function such accesses are faults. Needs checked memory."""
+        def guarded(call: Callable[[], None]) -> int:
+            try:
+                call()
+                return 0
+            except BaseException as error:  # it may not leave a hook
+                self._hook_error = error
+                return 1
+
+        def put(value: Any, number: int, size: int) -> None:
+            value[0] = number & ((1 << 8 * size) - 1)
+
+        hooks = _c.PageHooks()
+        if load:
+            function = load
+            hooks.load = _c.HookLoad(
+                lambda _, at, size, value: guarded(lambda: put(value, function(at, size), size)))
+        if store:
+            procedure = store
+
+            def stored(at: int, size: int, value: int) -> None:
+                procedure(at, size, value)
+            hooks.store = _c.HookStore(lambda _, at, size, value: guarded(lambda: stored(at, size, value)))
+        self.check(_c.memory_hook(self._handle, address, nbytes, byref(hooks)))
+        self._hooks[address] = hooks
+
+    def unhook(self, address: int) -> None:
+        self.check(_c.memory_unregister(self._handle, address))
+        del self._hooks[address]
+
+    def fault(self, info: _c.FaultInfo) -> _c.Fault:
+        """With what a hook has raised as its cause."""
+        fault = _c.Fault(info)
+        fault.__cause__, self._hook_error = self._hook_error, None
+        return fault
+
     def write_coverage(self, path: str) -> None:
         """What kernels have reached so far, as coverage_report, which the context has."""
         self.check(_c.coverage_write(self._handle, path.encode()))
@@ -172,6 +224,7 @@ class Context:
         made = Context.__new__(Context)
         made._handle, made.coverage = handle, self.coverage
         made._modules, made._prepared = [], []  # it ends what it was given itself
+        made._hooks, made._hook_error = {}, None
         return made
 
     @overload
@@ -350,12 +403,17 @@ class Kernel:
             if _c.dispatch_wait(dispatch):
                 fault = _c.FaultInfo()
                 _c.dispatch_get_fault(dispatch, byref(fault))
-                raise _c.Fault(fault)
+                raise self._context.fault(fault)
             result = _c.ResultInfo()
             _c.dispatch_get_result(dispatch, byref(result))
             return _result(result)
         finally:
             _c.dispatch_release(dispatch)
+
+    def patch(self, offset: int, code: bytes) -> None:
+        """Changes machine code in place, `offset` bytes behind the first instruction; launches that were prepared run
+        the new code, too."""
+        self._context.check(_c.kernel_patch(self._handle, offset, code, len(code)))
 
     def prepare(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
                 instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Prepared:
@@ -387,7 +445,7 @@ class Prepared:
         if status:
             fault = _c.FaultInfo()
             if _c.prepared_get_fault(self._handle, byref(fault)) == 0:
-                raise _c.Fault(fault)
+                raise self._context.fault(fault)
             self._context.check(status)
         return _result(result)
 

@@ -331,7 +331,7 @@ TEST(CodeObject, Load) {
     EXPECT_EQ(layout->align, 4096u);
     EXPECT_EQ(layout->size % 4096, 0u);
     EXPECT_GE(layout->size, 100000u);
-    Buffer image(layout->size, std::byte{0xee});
+    Buffer image(layout->size);
     const uint64_t base = 0x7f0012340000;
 
     Status status = load_code_object(object, *layout, image, base);

@@ -14,6 +14,53 @@ static int failures;
         }                                                                           \
     } while (0)
 
+/* A device of numbers, and rights of what saxpy writes to; then saxpy begins with s_endpgm. */
+static int load_number(void* numbers, uint64_t address, uint32_t bytes, uint32_t* value) {
+    if (bytes != sizeof(float)) return 1;
+    memcpy(value, (const float*)numbers + address % 4096 / sizeof(float), bytes);
+    return 0;
+}
+
+static void test_pages(const char* file) {
+    wj_context_options options = WJ_INIT(wj_context_options);
+    wj_launch_options launch = WJ_INIT(wj_launch_options);
+    wj_page_hooks hooks = WJ_INIT(wj_page_hooks);
+    wj_context* context = NULL;
+    wj_module* module = NULL;
+    wj_kernel* kernel = NULL;
+    float a = 2.0f, numbers[4] = {1.0f, 2.0f, 4.0f, 8.0f}, out[4];
+    uint64_t x = 0x510000000000ull, y = 0;
+    uint32_t n = 4;
+    const uint32_t end_program = 0xbf810000u;
+    wj_argument arguments[4];
+    options.memory_mode = WJ_MEMORY_CHECKED;
+    hooks.context = numbers;
+    hooks.load = load_number;
+    CHECK(wj_context_create(&options, &context, NULL, 0) == WJ_OK);
+    CHECK(wj_module_load_file(context, file, &module) == WJ_OK);
+    CHECK(wj_module_get_kernel(module, "saxpy", &kernel) == WJ_OK);
+    CHECK(wj_memory_allocate(context, 4096, &y) == WJ_OK);
+    CHECK(wj_memory_hook(context, x, 4096, &hooks) == WJ_OK);
+    arguments[0].data = &a, arguments[0].size = sizeof a;
+    arguments[1].data = &x, arguments[1].size = sizeof x;
+    arguments[2].data = &y, arguments[2].size = sizeof y;
+    arguments[3].data = &n, arguments[3].size = sizeof n;
+    launch.grid[0] = launch.block[0] = 64;
+    launch.arguments = arguments;
+    launch.argument_count = 4;
+    CHECK(wj_launch(kernel, &launch, NULL) == WJ_OK);
+    CHECK(wj_memory_read(context, out, y, sizeof out) == WJ_OK);
+    CHECK(out[0] == 2.0f && out[3] == 16.0f);
+    CHECK(wj_memory_protect(context, y, 4096, WJ_READ) == WJ_OK);
+    CHECK(wj_launch(kernel, &launch, NULL) == WJ_GUEST_FAULT);
+    CHECK(strstr(wj_last_error(context), "which is read-only") != NULL);
+    CHECK(wj_kernel_patch(kernel, 0, &end_program, sizeof end_program) == WJ_OK);
+    CHECK(wj_launch(kernel, &launch, NULL) == WJ_OK);
+    CHECK(wj_memory_unregister(context, x) == WJ_OK);
+    wj_module_unload(module);
+    wj_context_destroy(context);
+}
+
 int main(int argc, char** argv) {
     wj_context_options options = WJ_INIT(wj_context_options);
     wj_context_info info = WJ_INIT(wj_context_info);
@@ -101,6 +148,7 @@ int main(int argc, char** argv) {
     wj_context_destroy(context);
     wj_context_destroy(NULL);
     free(host_y);
+    test_pages(argv[1]);
     if (!failures) printf("ok\n");
     return failures != 0;
 }
