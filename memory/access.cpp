@@ -129,11 +129,11 @@ bool write_any(machine::ExecContext& ctx, uint64_t address, const void* in, uint
 Outcome outcome_of(machine::ExecContext& ctx, uint64_t address, uint32_t size, bool write) {
     if (ctx.memory_mode == machine::MemoryMode::Checked) {
         bool hooks = false;
-        const bool fine = for_each_piece(ctx, address, size, write ? writable : readable,
-                                         [&](const Piece& p) {
-                                             hooks |= p.hooked != nullptr;
-                                             return true;
-                                         });
+        const bool fine =
+            for_each_piece(ctx, address, size, write ? writable : readable, [&](const Piece& p) {
+                hooks |= p.hooked != nullptr;
+                return true;
+            });
         return !fine ? Outcome::Fault : hooks ? Outcome::Hooks : Outcome::Memory;
     }
     for (const uint64_t byte : {address, address + size - 1})

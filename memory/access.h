@@ -33,12 +33,13 @@ inline void* host_pointer(machine::ExecContext& ctx, uint64_t address, uint64_t 
 bool read_bytes(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size);
 bool write_bytes(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size);
 
-// Of any size, in each mode. A write has been found accessible() before.
+// Of any size, in each mode. outcome_of() has said that a write is fine.
 bool read_any(machine::ExecContext& ctx, uint64_t address, void* out, uint32_t size);
 bool write_any(machine::ExecContext& ctx, uint64_t address, const void* in, uint32_t size);
-// Whether a write (or, with checked memory, a read) would not fault, without doing it. In other
-// modes a write that would arrives as a signal here.
-bool accessible(machine::ExecContext& ctx, uint64_t address, uint32_t size, bool write);
+// What an access would find, without doing it. But for checked memory a write that would fault
+// arrives as a signal here, and reads are not looked at.
+enum class Outcome : uint8_t { Fault, Memory, Hooks };
+Outcome outcome_of(machine::ExecContext& ctx, uint64_t address, uint32_t size, bool write);
 
 // Scalar loads are exact to 16 bytes: compilers make a load of a byte one of its aligned dword, and
 // of three dwords one of four where these are aligned (LLVM, AMDGPULateCodeGenPrepare and

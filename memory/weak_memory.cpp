@@ -119,8 +119,9 @@ const WeakMemory::Line& WeakMemory::line_at(machine::ExecContext& ctx, ComputeUn
 bool WeakMemory::load(machine::ExecContext& ctx, uint32_t wave, uint64_t address, void* out,
                       uint32_t bytes) {
     address = ctx.reach(address);
-    if (!accessible(ctx, address, bytes, false)) return false;
-    if (waves_[wave].coherent) {
+    const Outcome outcome = outcome_of(ctx, address, bytes, false);
+    if (outcome == Outcome::Fault) return false;
+    if (waves_[wave].coherent || outcome == Outcome::Hooks) {
         make_room(ctx, wave, address, bytes);
         return read_any(ctx, address, out, bytes);
     }
@@ -141,7 +142,9 @@ bool WeakMemory::load(machine::ExecContext& ctx, uint32_t wave, uint64_t address
 bool WeakMemory::store(machine::ExecContext& ctx, uint32_t wave, uint64_t address, const void* in,
                        uint32_t bytes) {
     address = ctx.reach(address);
-    if (!accessible(ctx, address, bytes, true)) return false;
+    const Outcome outcome = outcome_of(ctx, address, bytes, true);
+    if (outcome == Outcome::Fault) return false;
+    if (outcome == Outcome::Hooks) return write_any(ctx, address, in, bytes);
     ComputeUnit& unit = unit_of(wave);
     if (unit.under_way.size() >= most_under_way) arrive(ctx, unit, 0);
     Store store{address, waves_[wave].counted, wave, bytes, {}};

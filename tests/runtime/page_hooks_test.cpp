@@ -67,11 +67,11 @@ protected:
     // A kernel of two pointers, and perhaps a number.
     wj_status call(const char* name, uint64_t from, uint64_t to, uint32_t grid = items) {
         wj_argument arguments[] = {WJ_POINTER(from), WJ_POINTER(to)};
-        return run(kernel("hooks", name), launch(arguments, {grid}, {64}));
+        return run(kernel("page_hooks", name), launch(arguments, {grid}, {64}));
     }
     wj_status numbered(const char* name, uint64_t from, uint64_t to, uint32_t count) {
         wj_argument arguments[] = {WJ_POINTER(from), WJ_POINTER(to), WJ_POINTER(count)};
-        return run(kernel("hooks", name), launch(arguments, {items}, {64}));
+        return run(kernel("page_hooks", name), launch(arguments, {items}, {64}));
     }
     wj_status at(const char* name, uint64_t address, uint64_t stride = 4) {
         device.calls.clear();
@@ -118,7 +118,7 @@ TEST_P(HooksTest, AQueueKeepsTheOrderOfLanes) {
     uint64_t fifo = base + page;
     uint32_t value = 1000;
     wj_argument arguments[] = {WJ_POINTER(fifo), WJ_POINTER(value)};
-    ASSERT_EQ(run(kernel("hooks", "put"), launch(arguments, {items}, {64})), WJ_OK) << error();
+    ASSERT_EQ(run(kernel("page_hooks", "put"), launch(arguments, {items}, {64})), WJ_OK) << error();
     ASSERT_EQ(device.calls.size(), items);
     const std::vector<Call> put = device.calls;
     for (uint32_t i = 0; i < items; i++) EXPECT_EQ(put[i], (Call{true, page, 4, 1000 + i})) << i;
@@ -233,7 +233,7 @@ TEST_P(HooksTest, Atomics) {
     }
     uint64_t counter = base + 32;
     wj_argument arguments[] = {WJ_POINTER(counter)};
-    ASSERT_EQ(run(kernel("hooks", "add_unread"), launch(arguments, {items}, {64})), WJ_OK);
+    ASSERT_EQ(run(kernel("page_hooks", "add_unread"), launch(arguments, {items}, {64})), WJ_OK);
     EXPECT_EQ(word(32), sum + items * (items + 1) / 2);
     // 64 bits: two calls each way.
     device.calls.clear();
