@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/fork.h"
@@ -85,8 +86,43 @@ struct wj_module {
     ~wj_module();
 };
 
+struct wj_wave {
+    wj_context* context = nullptr;
+    wj::runtime::StoppedWave stopped;
+};
+
+namespace wj::c_api {
+
+// The waves of a launch that has ended, as the embedder is given them.
+class StoppedWaves {
+public:
+    // Of a runtime::Dispatch that is done, or a PreparedLaunch.
+    template <class Launch>
+    size_t count(wj_context* context, const Launch& launch) {
+        std::lock_guard lock(mutex_);
+        if (!std::exchange(made_, true))
+            for (const runtime::StoppedWave& stopped : launch.stopped_waves())
+                waves_.push_back({context, stopped});
+        return waves_.size();
+    }
+    wj_wave* at(size_t index) { return &waves_[index]; }
+    void forget() {
+        std::lock_guard lock(mutex_);
+        made_ = false;
+        waves_.clear();
+    }
+
+private:
+    std::mutex mutex_;
+    bool made_ = false;
+    std::vector<wj_wave> waves_;
+};
+
+}  // namespace wj::c_api
+
 struct wj_dispatch {
     wj_context* context = nullptr;
+    wj::c_api::StoppedWaves waves;
     std::shared_ptr<wj::runtime::Dispatch> dispatch;
     std::string report;                               // built on demand
     std::optional<wj::runtime::PrintfBuffer> printf;  // until its text is printed
@@ -107,6 +143,7 @@ struct Launch {
     runtime::HiddenValues hidden;
 };
 wj_status make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out);
+std::shared_ptr<machine::Hooks> make_hooks(const wj_hooks& hooks, wj_context* context);
 wj_result to_c_result(const runtime::DispatchResult& result);
 // Its strings are the record's and the report.
 wj_fault to_c_fault(const runtime::FaultRecord& record, const std::string& report);

@@ -148,6 +148,16 @@ wj_status wj::c_api::make_launch(wj_kernel* kernel, const wj_launch_options* opt
     r.instruction_limit = o.instruction_limit;
     r.schedule_seed = o.schedule_seed;
     r.cooperative = o.cooperative;
+    if (o.hooks) {
+        wj_hooks hooks;
+        if (!read_options(o.hooks, hooks))
+            return context->fail(WJ_INVALID_ARGUMENT, std::string("hooks: ") + bad_size);
+        r.hooks = make_hooks(hooks, context);
+    }
+    if (o.keep_waves > WJ_KEEP_WAVES_OF_ENGINE)
+        return context->fail(WJ_INVALID_ARGUMENT,
+                             "keep_waves " + std::to_string(o.keep_waves) + " does not exist");
+    r.kept_waves = static_cast<runtime::KeptWaves>(o.keep_waves);
 
     runtime::HiddenValues& hidden = out.hidden;
     hidden.grid = r.grid;

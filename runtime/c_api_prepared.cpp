@@ -10,6 +10,7 @@ struct wj_prepared {
     wj_kernel* kernel = nullptr;
     std::unique_ptr<runtime::PreparedLaunch> launch;
     std::string report;  // of the last run, built on demand
+    StoppedWaves waves;  // of the last run
     bool ran = false;
     wj_context* context() const { return kernel->module->context; }
 };
@@ -94,6 +95,7 @@ wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result) {
     wj_context* context = prepared->context();
     return guarded(context, [&] {
         prepared->report.clear();
+        prepared->waves.forget();
         prepared->ran = false;
         if (Status status = prepared->launch->run(result != nullptr); !status)
             return context->fail(status);
@@ -113,6 +115,15 @@ wj_status wj_prepared_get_fault(wj_prepared* prepared, wj_fault* fault) {
         return write_fault(prepared->context(), prepared->launch->result(), prepared->report,
                            fault);
     });
+}
+
+size_t wj_prepared_wave_count(wj_prepared* prepared) {
+    if (!prepared || !prepared->ran) return 0;
+    return prepared->waves.count(prepared->context(), *prepared->launch);
+}
+
+wj_wave* wj_prepared_wave_at(wj_prepared* prepared, size_t index) {
+    return index < wj_prepared_wave_count(prepared) ? prepared->waves.at(index) : nullptr;
 }
 
 void wj_prepared_release(wj_prepared* prepared) {

@@ -15,6 +15,7 @@
 #include "common/status.h"
 #include "frontend/target.h"
 #include "machine/engine.h"
+#include "machine/hooks.h"
 #include "memory/address_space.h"
 #include "runtime/guest_coverage.h"
 
@@ -98,6 +99,22 @@ struct FaultRecord {
     std::string text() const;        // the whole report, several lines
 };
 
+// Which waves are kept of a dispatch that stops otherwise than by its end.
+enum class KeptWaves : uint8_t {
+    None,
+    Exact,    // the dispatch is interpreted
+    OfEngine  // as the engine has left them
+};
+
+// One of them, which stands still as long as the dispatch is there.
+struct StoppedWave {
+    enum class State : uint8_t { Running, AtBarrier, Ended, Stopped };
+    machine::Wave* wave = nullptr;  // wave->pc is where it stands
+    const Target* target = nullptr;
+    State state = State::Running;
+    bool exact = true;  // its registers are what the instructions in front of its pc have made
+};
+
 struct DispatchRequest {
     uint64_t kernel_object = 0;  // guest address of the kernel descriptor (or amd_kernel_code_t)
     std::array<uint32_t, 3> grid{1, 1, 1};        // work-items
@@ -120,6 +137,9 @@ struct DispatchRequest {
     bool deterministic = false;      // the device fills it in
     uint32_t checks = 0;             // machine::Check; the device fills it in
     uint64_t schedule_seed = 0;      // of a deterministic device: another order for each number
+    std::shared_ptr<machine::Hooks> hooks;  // or null; else the dispatch is interpreted
+    KeptWaves kept_waves = KeptWaves::None;
+    bool interpreted() const { return hooks || kept_waves == KeptWaves::Exact; }
 };
 
 struct DispatchResult {
@@ -179,6 +199,8 @@ public:
     virtual const DispatchResult& result() const = 0;  // valid once done
     virtual void cancel() = 0;
     virtual void progress(uint64_t& groups_done, uint64_t& groups_total) const = 0;  // at any time
+    // Valid once done: of the work-groups that had begun and not ended.
+    virtual std::vector<StoppedWave> stopped_waves() const = 0;
 };
 
 struct Statistics {
@@ -197,6 +219,7 @@ public:
     // Until the launch has ended. timed: the result tells when it began and ended.
     virtual Status run(bool timed) = 0;
     virtual const DispatchResult& result() const = 0;  // of the last run
+    virtual std::vector<StoppedWave> stopped_waves() const = 0;
 };
 
 class Device {

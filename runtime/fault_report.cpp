@@ -44,8 +44,9 @@ const char* access_name(machine::Access access) {
     return "access";
 }
 
-Code code_of(ExitKind kind) {
-    switch (kind) {
+Code code_of(const machine::ExitInfo& exit) {
+    if (exit.reason == interp::stopped_by_hook) return Code::Timeout;  // as one cancelled
+    switch (exit.kind) {
         case ExitKind::MemoryFault:
         case ExitKind::BarrierMisuse:
             return Code::GuestFault;
@@ -101,7 +102,8 @@ std::string describe_exit(const machine::ExitInfo& exit) {
         case ExitKind::Trap:
             return format("trap %u (%s)", exit.detail, trap_name(exit.detail));
         case ExitKind::Halt:
-            return "the wave halted itself";
+            return exit.reason == interp::stopped_by_hook ? "a hook has stopped the dispatch"
+                                                          : "the wave halted itself";
         case ExitKind::Exception:
             return "arithmetic exception that the kernel enables: " + exception_names(exit.detail);
         default:
@@ -428,7 +430,7 @@ FaultRecord stop_report(const memory::AddressSpace& memory, const DispatchState&
     }
     if (record.exit.kind == ExitKind::Trap && record.exit.detail == machine::debugger_argument_trap)
         describe_arguments(stopped, record);
-    record.code = code_of(record.exit.kind);
+    record.code = code_of(record.exit);
     record.message = describe_exit(record.exit);
     locate(memory, dispatch, group.group, wave, record);
     if (record.exit.kind == ExitKind::MemoryFault)
