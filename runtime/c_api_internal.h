@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/fork.h"
@@ -63,8 +64,15 @@ struct wj_context {
         errors[std::this_thread::get_id()] = std::move(text);
         return status;
     }
+    // With the report of a fault, which is made when somebody asks for it.
+    wj_status fail(const wj::runtime::FaultRecord& fault) {
+        std::lock_guard lock(error_mutex);
+        errors[std::this_thread::get_id()] = fault;
+        return wj::c_api::to_c(fault.code);
+    }
     std::mutex error_mutex;
-    std::map<std::thread::id, std::string> errors;  // one entry per thread that failed
+    // One entry per thread that failed.
+    std::map<std::thread::id, std::variant<std::string, wj::runtime::FaultRecord>> errors;
     std::vector<std::unique_ptr<wj::c_api::KeptFinding>> findings;
 };
 
@@ -124,7 +132,7 @@ struct wj_dispatch {
     wj_context* context = nullptr;
     wj::c_api::StoppedWaves waves;
     std::shared_ptr<wj::runtime::Dispatch> dispatch;
-    std::string report;                               // built on demand
+    std::unique_ptr<wj::c_api::KeptFinding> fault;    // made on demand
     std::optional<wj::runtime::PrintfBuffer> printf;  // until its text is printed
     void (*print)(void*, const char*, size_t) = nullptr;
     void* print_context = nullptr;
@@ -147,9 +155,11 @@ std::shared_ptr<machine::Hooks> make_hooks(const wj_hooks& hooks, wj_context* co
 wj_result to_c_result(const runtime::DispatchResult& result);
 // Its strings are the record's and the report.
 wj_fault to_c_fault(const runtime::FaultRecord& record, const std::string& report);
-// WJ_NOT_FOUND if the launch ended well. `report` is made the first time.
+// WJ_NOT_FOUND if the launch ended well. `kept` is made the first time.
 wj_status write_fault(wj_context* context, const runtime::DispatchResult& result,
-                      std::string& report, wj_fault* fault);
+                      std::unique_ptr<KeptFinding>& kept, wj_fault* fault);
+wj_status write_fault_data(wj_context* context, const runtime::DispatchResult& result,
+                           wj_fault_data* data);
 
 // No exception leaves the C interface.
 template <class Body>

@@ -96,7 +96,14 @@ struct FaultRecord {
     uint64_t occurrences = 1;        // dispatches that have it
     std::string message;             // what happened, one line; text() builds one when empty
     std::vector<std::string> notes;  // further lines: lanes and addresses, where other waves were
-    std::string text() const;        // the whole report, several lines
+    // Empty, or of each lane in exit.lane_mask the first address that faulted.
+    std::vector<uint64_t> addresses;
+    uint64_t number = 0;  // the same for faults of one kind at one instruction, in every process
+    // Not null: of the texts there is only the kernel's name yet, and this makes the others, of
+    // what memory and code hold then.
+    std::function<void(FaultRecord&)> tell;
+    void make_texts();
+    std::string text() const;  // the whole report, several lines
 };
 
 // Which waves are kept of a dispatch that stops otherwise than by its end.

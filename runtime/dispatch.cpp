@@ -57,6 +57,7 @@ void DispatchState::restart() {
     admitted_ = resumed_ = 0;
     sweeps_ = {};
     if (findings) findings->forget();
+    if (hooked) hooked->invalidate(0, ~uint64_t{0});  // nobody tells it of code that has changed
     if (stop_) {
         fault_.reset();
         result_ = {};

@@ -744,7 +744,10 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
             d.result_.code = d.fault_->code;
             d.result_.fault = std::move(*d.fault_);
         }
-        if (d.findings) d.findings->conclude(d.result_);
+        if (d.findings) {
+            d.result_.fault.make_texts();  // they are a finding's
+            d.findings->conclude(d.result_);
+        }
     }
     if (!d.kept) d.piece = {};
     if (d.on_done) d.on_done(d.result_);

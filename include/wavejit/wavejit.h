@@ -558,7 +558,8 @@ typedef struct wj_access_info {
  * Threads: by the thread that runs the work-group, a worker of the context or one that waits for
  * the dispatch. Waves of a work-group take turns, each up to its end, a barrier or its slice, and
  * their hooks are never called at the same time. Those of other work-groups are, unless the context
- * has one thread. In a deterministic context the order of all calls is the same each time.
+ * has one thread. In a deterministic context the order of all calls is the same each time. The
+ * first may come before wj_dispatch_submit has returned.
  *
  * What a hook may do: read and write its wave (wj_wave_...); wj_memory_read, _write, _copy, _fill,
  * _host_pointer and _mark_written; wj_last_error; wj_dispatch_done, _get_progress and _cancel; take
@@ -656,6 +657,30 @@ WJ_API wj_status wj_wave_write_private(wj_wave* wave, uint32_t lane, uint32_t of
  * bytes it has; both may be NULL. WJ_NOT_FOUND: there is none. */
 WJ_API wj_status wj_wave_disassemble(wj_wave* wave, uint64_t pc, char* text, size_t size,
                                      uint32_t* bytes);
+
+/* Why a dispatch stopped, without a text: some microseconds less than wj_fault, whose texts, as
+ * wj_last_error's, are made when they are first asked for, of the memory and code that there are
+ * then. */
+typedef struct wj_fault_data {
+    size_t size;
+    wj_status status;
+    wj_access access;
+    uint32_t access_bytes;
+    uint32_t wave; /* in the work-group */
+    uint32_t work_group[3];
+    int lanes_are_exact; /* 0: lane_mask has lanes that may have faulted */
+    uint64_t pc;
+    int64_t kernel_offset;     /* pc - the kernel's entry */
+    uint64_t address;          /* first faulting address */
+    uint64_t lane_mask;        /* faulting lanes; 0 for scalar accesses */
+    const uint64_t* addresses; /* 64: of each lane in lane_mask the first byte that faulted; NULL:
+                                * not known, or no vector access. Valid as wj_fault's strings. */
+    uint64_t number; /* the same for faults of one kind at one instruction of a code object, in
+                      * every process; 0 of what stops a dispatch from outside, as limits do */
+} wj_fault_data;
+WJ_API wj_status wj_dispatch_get_fault_data(wj_dispatch* dispatch,
+                                            wj_fault_data* data); /* as wj_dispatch_get_fault */
+WJ_API wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data);
 
 /* The waves of a dispatch that has stopped, with keep_waves, work-group by work-group; else 0 and
  * NULL. Resident is a work-group that has begun and not ended. */
