@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Union, overload
@@ -12,6 +12,7 @@ import numpy
 import numpy.typing
 
 from . import _c
+from .waves import KEEP, Hooks, Wave
 
 Array = numpy.typing.NDArray[Any]
 DType = numpy.typing.DTypeLike
@@ -79,6 +80,7 @@ class Context:
         self._handle: c_void_p | None = None
         self._modules: list[c_void_p] = []
         self._prepared: list[Prepared] = []
+        self._dispatches: set[int] = set()  # handles that are not released yet
         self.coverage: Array | None = None
         if coverage is not None:
             self.coverage = numpy.zeros(coverage, numpy.uint8) if isinstance(coverage, int) else coverage
@@ -95,13 +97,19 @@ class Context:
 
     def check(self, status: int) -> None:
         if status:
-            raise _c.WavejitError(status, _c.last_error(self._handle).decode())
+            raise _c.WavejitError(status, self.last_error())
+
+    def last_error(self) -> str:
+        return str(_c.last_error(self._handle).decode())
 
     def close(self) -> None:
         """Ends the context with its modules and arrays. Also at the end of a `with`."""
         if self._handle:
             for prepared in list(self._prepared):
                 prepared.release()
+            for dispatch in self._dispatches:
+                _c.dispatch_release(c_void_p(dispatch))
+            self._dispatches.clear()
             for module in self._modules:
                 _c.module_unload(module)
             self._modules.clear()
@@ -170,6 +178,7 @@ class Context:
         made = Context.__new__(Context)
         made._handle, made.coverage = handle, self.coverage
         made._modules, made._prepared = [], []  # it ends what it was given itself
+        made._dispatches = set()
         return made
 
     @overload
@@ -337,23 +346,33 @@ class Kernel:
         return options, kept
 
     def launch(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
-               instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Result:
+               instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0,
+               hooks: dict[str, Callable[..., Any]] | None = None, keep_waves: str = "none",
+               **named: Any) -> Result:
         """Runs on grid work-items in work-groups of block work-items (numbers, or up to three) and
         waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
-        DeviceArrays. Raises Fault when the kernel is stopped."""
+        DeviceArrays. Raises Fault when the kernel is stopped. hooks: functions by the names of
+        HOOKS, called with a Wave, "access" and "atomic" with an Access, too; False stops the
+        dispatch, and so does what they raise. keep_waves: "exact" or "engine", for Fault.waves."""
         options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
-        dispatch = c_void_p()
-        self._context.check(_c.dispatch_submit(self._handle, byref(options), byref(dispatch)))
-        try:
-            if _c.dispatch_wait(dispatch):
-                fault = _c.FaultInfo()
-                _c.dispatch_get_fault(dispatch, byref(fault))
-                raise _c.Fault(fault)
-            result = _c.ResultInfo()
-            _c.dispatch_get_result(dispatch, byref(result))
-            return _result(result)
-        finally:
-            _c.dispatch_release(dispatch)
+        if keep_waves not in KEEP:
+            raise ValueError(f"keep_waves {keep_waves!r}: one of {', '.join(KEEP)} is wanted")
+        options.keep_waves = KEEP[keep_waves]
+        called = Hooks(hooks or {}, self._context.last_error)
+        if hooks:
+            options.hooks = ctypes.addressof(called.struct)
+        dispatch = _Dispatch(self, options)
+        if _c.dispatch_wait(dispatch.handle):
+            if called.raised:
+                raise called.raised
+            info = _c.FaultInfo()
+            _c.dispatch_get_fault(dispatch.handle, byref(info))
+            fault = _c.Fault(info)
+            fault.waves = dispatch.waves()
+            raise fault
+        result = _c.ResultInfo()
+        _c.dispatch_get_result(dispatch.handle, byref(result))
+        return _result(result)
 
     def prepare(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
                 instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Prepared:
@@ -362,6 +381,27 @@ class Kernel:
         handle = c_void_p()
         self._context.check(_c.launch_prepare(self._handle, byref(options), byref(handle)))
         return Prepared(self, handle)
+
+
+class _Dispatch:
+    """Released when nobody needs it any more, as its waves may outlast the launch, or when its context ends."""
+
+    def __init__(self, kernel: Kernel, options: _c.LaunchOptions) -> None:
+        self._context, self.handle = kernel._context, c_void_p()
+        self._context.check(_c.dispatch_submit(kernel._handle, byref(options), byref(self.handle)))
+        self._context._dispatches.add(self.handle.value or 0)
+
+    def stands(self) -> bool:
+        return self.handle.value in self._context._dispatches
+
+    def waves(self) -> list[Wave]:
+        numbers = range(_c.dispatch_wave_count(self.handle))
+        return [Wave(_c.dispatch_wave_at(self.handle, n), self._context.last_error, self.stands) for n in numbers]
+
+    def __del__(self) -> None:
+        if self.stands():
+            self._context._dispatches.discard(self.handle.value or 0)
+            _c.dispatch_release(self.handle)
 
 
 class Prepared:
