@@ -112,6 +112,13 @@ class FaultInfo(Options):
                 ("wave", c_uint32), ("check", c_char_p), ("key", c_char_p), ("dispatches", c_uint64)]
 
 
+class FaultData(Options):
+    _fields_ = [("size", c_size_t), ("status", c_int), ("access", c_int), ("access_bytes", c_uint32), ("wave", c_uint32),
+                ("work_group", c_uint32 * 3), ("lanes_are_exact", c_int), ("pc", c_uint64),
+                ("kernel_offset", c_int64), ("address", c_uint64), ("lane_mask", c_uint64),
+                ("addresses", POINTER(c_uint64)), ("number", c_uint64)]
+
+
 class ResultInfo(Options):
     _fields_ = [("size", c_size_t), ("status", c_int), ("work_groups", c_uint64), ("waves", c_uint64),
                 ("wave_instructions", c_uint64), ("start_ns", c_uint64), ("end_ns", c_uint64)]
@@ -135,7 +142,7 @@ class WavejitError(Exception):
 
 
 class Fault(WavejitError):
-    """Why a dispatch stopped: the fields of wj_fault."""
+    """Why a dispatch stopped: the fields of wj_fault, and what wj_fault_data has besides."""
     message: str
     report: str
     kernel: str
@@ -155,15 +162,19 @@ class Fault(WavejitError):
     check: str
     key: str
     dispatches: int
+    number: int
+    addresses: tuple[int, ...] | None  # 64: where each lane in lane_mask faulted; or not known
     waves: Sequence[Any] = ()  # Wave: what launch(keep_waves=...) has kept
 
-    def __init__(self, info: FaultInfo) -> None:
+    def __init__(self, info: FaultInfo, data: FaultData) -> None:
         super().__init__(info.status, info.report.decode())
         for name, _ in info._fields_[2:]:
             value = getattr(info, name)
             setattr(self, name, value.decode() if isinstance(value, bytes) else
                     tuple(value) if isinstance(value, ctypes.Array) else value)
         self.words = self.words[:self.word_count]
+        self.number = data.number
+        self.addresses = tuple(data.addresses[:64]) if data.addresses else None
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:
@@ -207,6 +218,8 @@ kernel_get_argument = _function("wj_kernel_get_argument", c_int, c_void_p, c_uin
 dispatch_submit = _function("wj_dispatch_submit", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 dispatch_wait = _function("wj_dispatch_wait", c_int, c_void_p)
 dispatch_get_result = _function("wj_dispatch_get_result", c_int, c_void_p, POINTER(ResultInfo))
+dispatch_get_fault_data = _function("wj_dispatch_get_fault_data", c_int, c_void_p, POINTER(FaultData))
+prepared_get_fault_data = _function("wj_prepared_get_fault_data", c_int, c_void_p, POINTER(FaultData))
 dispatch_get_fault = _function("wj_dispatch_get_fault", c_int, c_void_p, POINTER(FaultInfo))
 launch_prepare = _function("wj_launch_prepare", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 prepared_set_argument = _function("wj_prepared_set_argument", c_int, c_void_p, c_uint32, c_char_p, c_size_t)

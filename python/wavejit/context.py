@@ -365,9 +365,10 @@ class Kernel:
         if _c.dispatch_wait(dispatch.handle):
             if called.raised:
                 raise called.raised
-            info = _c.FaultInfo()
+            info, data = _c.FaultInfo(), _c.FaultData()
             _c.dispatch_get_fault(dispatch.handle, byref(info))
-            fault = _c.Fault(info)
+            _c.dispatch_get_fault_data(dispatch.handle, byref(data))
+            fault = _c.Fault(info, data)
             fault.waves = dispatch.waves()
             raise fault
         result = _c.ResultInfo()
@@ -423,9 +424,10 @@ class Prepared:
         result = _c.ResultInfo()
         status = _c.prepared_launch(self._handle, byref(result))
         if status:
-            fault = _c.FaultInfo()
+            fault, numbers = _c.FaultInfo(), _c.FaultData()
             if _c.prepared_get_fault(self._handle, byref(fault)) == 0:
-                raise _c.Fault(fault)
+                _c.prepared_get_fault_data(self._handle, byref(numbers))
+                raise _c.Fault(fault, numbers)
             self._context.check(status)
         return _result(result)
 
