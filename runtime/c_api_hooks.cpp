@@ -80,11 +80,11 @@ wj_status with_registers(wj_wave* wave, wj_register_file file, uint32_t first, u
         const uint32_t have = interp::register_count(*wave->stopped.wave, which);
         if (!dwords || !in_range(first, count, have))
             return wave->context->fail(
-                WJ_INVALID_ARGUMENT,
-                dwords ? "registers " + std::to_string(first) + " to " +
-                             std::to_string(uint64_t{first} + count) + " of " + name_of(which) +
-                             " are wanted, of which the wave has " + std::to_string(have)
-                       : "dwords is NULL");
+                WJ_INVALID_ARGUMENT, dwords ? std::to_string(count) + " of the " + name_of(which) +
+                                                  " from " + std::to_string(first) +
+                                                  " on are wanted, of which the wave has " +
+                                                  std::to_string(have)
+                                            : "dwords is NULL");
         access(which);
         return WJ_OK;
     });
