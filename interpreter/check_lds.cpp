@@ -5,27 +5,13 @@
 #include <utility>
 
 #include "interpreter/check_parts.h"
-#include "interpreter/spots.h"
+#include "interpreter/lds_spots.h"
 #include "memory/fault_reasons.h"
 
 namespace wj::interp {
 namespace {
 
 using machine::LdsShadow;
-
-// Instructions with an address for each of two parts.
-struct TwoParts {
-    Opcode op;
-    uint32_t bytes, scale;  // of a part; of what its offset counts
-};
-constexpr TwoParts two_parts[] = {
-    {Opcode::ds_read2_b32, 4, 4},       {Opcode::ds_read2st64_b32, 4, 256},
-    {Opcode::ds_read2_b64, 8, 8},       {Opcode::ds_read2st64_b64, 8, 512},
-    {Opcode::ds_write2_b32, 4, 4},      {Opcode::ds_write2st64_b32, 4, 256},
-    {Opcode::ds_write2_b64, 8, 8},      {Opcode::ds_write2st64_b64, 8, 512},
-    {Opcode::ds_wrxchg2_rtn_b32, 4, 4}, {Opcode::ds_wrxchg2st64_rtn_b32, 4, 256},
-    {Opcode::ds_wrxchg2_rtn_b64, 8, 8}, {Opcode::ds_wrxchg2st64_rtn_b64, 8, 512},
-};
 
 // An access of the wave, as its lanes make it.
 class LdsAccess {
@@ -146,40 +132,9 @@ private:
     uint64_t address_ = 0, lanes_ = 0;
 };
 
-// ds_*_src2_*: an update whose data lies in LDS, too.
-bool is_src2(Opcode op) {
-    const OpInfo& info = op_info(op);
-    return effects(op).access == MemoryAccess::Atomic && info.src_count == 1 && !info.dst_count;
-}
-
 void check_ds(Wave& w, const Inst& inst) {
-    const Effects& e = effects(inst.op);
-    if (inst.gds || e.access == MemoryAccess::None || is_src2(inst.op)) return;
     LdsAccess access(w, access_of(inst.op));
-    const auto offset = static_cast<uint32_t>(inst.offset);
-    const uint32_t of_wave = offset + (w.sgpr[machine::m0] & 0xffff);
-    const uint64_t exec = w.exec();
-    if (inst.op == Opcode::ds_append || inst.op == Opcode::ds_consume)
-        return access.of(inst, [&](auto&& f) {
-            if (exec) f(static_cast<uint32_t>(std::countr_zero(exec)), of_wave, e.bytes, 0);
-        });
-    if (!is_vector(inst.vaddr()))  // ds_*_addtid_b32
-        return access.of(inst, [&](auto&& f) {
-            for_each_lane(exec, [&](uint32_t lane) { f(lane, of_wave + lane * 4, e.bytes, 0); });
-        });
-    const uint32_t* base = vrow(w, inst.vaddr());
-    const auto* two = std::find_if(std::begin(two_parts), std::end(two_parts),
-                                   [&](const TwoParts& t) { return t.op == inst.op; });
-    if (two == std::end(two_parts))
-        return access.of(inst, [&](auto&& f) {
-            for_each_lane(exec, [&](uint32_t lane) { f(lane, base[lane] + offset, e.bytes, 0); });
-        });
-    access.of(inst, [&](auto&& f) {
-        for_each_lane(exec, [&](uint32_t lane) {
-            f(lane, uint32_t{base[lane] + offset * two->scale}, two->bytes, 0);
-            f(lane, uint32_t{base[lane] + inst.offset1 * two->scale}, two->bytes, 1);
-        });
-    });
+    access.of(inst, [&](auto&& f) { each_ds(w, inst, f); });
 }
 
 void check_flat(Wave& w, const Inst& inst) {
@@ -195,21 +150,10 @@ void check_flat(Wave& w, const Inst& inst) {
     });
 }
 
-// The LDS forms of loads (load_lds in mem.h) write to it.
 void check_load(Wave& w, const Inst& inst) {
-    const uint32_t slot = std::max<uint32_t>(effects(inst.op).bytes, 4);
     const WholeLds whole(w);
     LdsAccess access(w, Access::Write);
-    const uint32_t base = lds_form_base(w, inst);
-    access.of(inst, [&](auto&& f) {
-        for_each_lane(w.exec(), [&](uint32_t lane) { f(lane, base + lane * slot, slot, 0); });
-    });
-}
-
-bool loads_to_lds(const Inst& inst) {
-    if (effects(inst.op).access != MemoryAccess::Load) return false;
-    return inst.lds || ((inst.format == Format::GLOBAL || inst.format == Format::SCRATCH) &&
-                        !inst.dst[0].present());
+    access.of(inst, [&](auto&& f) { each_lds_slot(w, inst, f); });
 }
 
 }  // namespace

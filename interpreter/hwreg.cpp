@@ -21,10 +21,24 @@ uint32_t hidden_mode(const Wave& w) {
     return hidden;
 }
 
+}  // namespace
+
 uint32_t read_mode(const Wave& w) {
     const uint32_t msb = mode_of_vgpr_msb(w.vgpr_msb);  // 0 where there are none
     return (w.mode & ~hidden_mode(w)) | msb << mode_vgpr_msb_shift;
 }
+
+bool write_mode(Wave& w, uint32_t value) {
+    if (traits(w).vgpr_msb != VgprMsbRule::None) {
+        w.vgpr_msb = vgpr_msb_of_mode(value >> mode_vgpr_msb_shift);
+        value &= ~(0xffu << mode_vgpr_msb_shift);
+    }
+    const uint32_t hidden = hidden_mode(w);
+    w.mode = (value & ~hidden) | (w.mode & hidden);
+    return true;
+}
+
+namespace {
 
 // SCC, EXECZ and VCCZ are kept elsewhere.
 constexpr uint32_t status_scc = 1, status_execz = 1u << 9, status_vccz = 1u << 10;
@@ -118,15 +132,6 @@ bool drop(Wave&, uint32_t) {
 }
 bool refuse(Wave&, uint32_t) {
     return false;
-}
-bool write_mode(Wave& w, uint32_t value) {
-    if (traits(w).vgpr_msb != VgprMsbRule::None) {
-        w.vgpr_msb = vgpr_msb_of_mode(value >> mode_vgpr_msb_shift);
-        value &= ~(0xffu << mode_vgpr_msb_shift);
-    }
-    const uint32_t hidden = hidden_mode(w);
-    w.mode = (value & ~hidden) | (w.mode & hidden);
-    return true;
 }
 bool write_trapsts(Wave& w, uint32_t value) {
     w.trapsts = value;

@@ -16,6 +16,7 @@
 #include "frontend/vgpr_msb.h"
 #include "interpreter/checks.h"
 #include "interpreter/exceptions.h"
+#include "interpreter/hooks.h"
 #include "interpreter/internal.h"
 #include "interpreter/observe.h"
 #include "interpreter/weak_order.h"
@@ -24,6 +25,7 @@
 #include "machine/coverage.h"
 #include "machine/guard.h"
 #include "machine/host_float.h"
+#include "machine/work_group.h"
 #include "memory/access.h"
 #include "memory/address_space.h"
 
@@ -148,10 +150,14 @@ private:
     const uint8_t* host_ = nullptr;
 };
 
+bool is_branch(Flow flow) {
+    return flow != Flow::Next && flow != Flow::Yield;
+}
+
 void find_edges(const machine::Coverage& coverage, Block& block) {
     const Inst& last = block.steps.back().inst;
     const Flow flow = effects(last.op).flow;
-    if (flow == Flow::Next || flow == Flow::Yield) return;
+    if (!is_branch(flow)) return;
     block.covered = true;
     const bool ends = flow == Flow::End;
     block.next_edge = coverage.edge(block.end, ends ? machine::Coverage::nowhere : block.end);
@@ -270,9 +276,10 @@ public:
     const char* name() const override { return "interp"; }
 
     ExitKind run(Wave& wave) override {
-        const machine::HostFloatEnvironment environment;
         wave.exit = {};
         if (wave.ctx->memory_mode == MemoryMode::Checked) memory::refresh_tlb(*wave.ctx);
+        if (options_.hooks) return run_hooked(wave);
+        const machine::HostFloatEnvironment environment;
         const ExitKind kind =
             machine::run_guarded(wave, nullptr, nullptr, [this](Wave& w) { return loop(w); });
         // A faulting instruction has not happened: the wave stands at it.
@@ -313,28 +320,12 @@ private:
             }
             const bool roomy = fits(w, {block.vgprs, block.agprs, block.sgprs});
             const bool skip = w.mode & machine::mode::vskip, whole = runs_whole(w);
-            memory::WeakMemory* const weak = weak_memory(w);
             uint64_t pc = block.begin;
             const auto size = static_cast<int64_t>(block.steps.size());
             count(w, size);
             for (const Step& step : block.steps) {
-                w.exit.pc = pc;
-                if (weak) [[unlikely]] {
-                    order_accesses(w, step.inst, *weak);
-                    if (w.exit.kind != ExitKind::None)
-                        return leave(w, &step - block.steps.data() - size);
-                }
-                if (skip && step.vector) [[unlikely]] {
-                    pc += step.inst.size;
-                    w.pc = pc;
-                } else if (!roomy && !fits(w, needs_of(step.inst))) [[unlikely]] {
-                    stop(w, ExitKind::IllegalInstruction,
-                         "a register beyond the wave's allocation");
-                } else {
-                    pc += step.inst.size;
-                    w.pc = pc;
-                    (whole ? &run_whole : step.run)(w, step.inst);
-                }
+                execute(w, step, pc, roomy, skip, whole);
+                pc += step.inst.size;
                 if (w.exit.kind != ExitKind::None) [[unlikely]] {
                     if (block.covered && w.exit.kind == ExitKind::EndProgram) cover(w, block);
                     return leave(w, static_cast<int64_t>(&step - block.steps.data()) + 1 - size);
@@ -343,6 +334,68 @@ private:
             if (block.covered) [[unlikely]]
                 cover(w, block);
         }
+    }
+
+    // The instruction at `pc`.
+    [[gnu::always_inline]] static void execute(Wave& w, const Step& step, uint64_t pc, bool roomy,
+                                               bool skip, bool whole) {
+        w.exit.pc = pc;
+        if (memory::WeakMemory* const weak = weak_memory(w)) [[unlikely]] {
+            order_accesses(w, step.inst, *weak);
+            if (w.exit.kind != ExitKind::None) return;
+        }
+        if (!(skip && step.vector) && !roomy && !fits(w, needs_of(step.inst))) [[unlikely]]
+            return stop(w, ExitKind::IllegalInstruction, "a register beyond the wave's allocation");
+        w.pc = pc + step.inst.size;
+        if (skip && step.vector) [[unlikely]]
+            return;
+        (whole ? &run_whole : step.run)(w, step.inst);
+    }
+
+    // With hooks, which are called outside of what catches faults and in the program's own
+    // floating-point environment: instruction by instruction.
+    ExitKind run_hooked(Wave& w) {
+        while (w.budget > 0) {
+            const Block& block = find(w);
+            if (block.steps.empty()) {
+                w.exit = block.failure;
+                return w.exit.kind;
+            }
+            const Step* step = block.steps.data();
+            const Step* const end = step + block.steps.size();
+            while (step != end && step_hooked(w, *step)) ++step;
+            if (w.exit.kind != ExitKind::None) {
+                if (block.covered && w.exit.kind == ExitKind::EndProgram) cover(w, block);
+                return leave(w, 0);
+            }
+            if (block.covered && step == end) cover(w, block);
+        }
+        w.exit.kind = ExitKind::Yield;
+        w.exit.pc = w.pc;
+        return ExitKind::Yield;
+    }
+    // False: it is not the next one that follows.
+    bool step_hooked(Wave& w, const Step& step) {
+        const uint64_t pc = w.pc;
+        uint32_t& in_block = w.group->in_block;
+        const uint32_t bit = 1u << w.wave_in_group;
+        const bool begins = !(in_block & bit);
+        in_block |= bit;
+        if (!call_hooks(*options_.hooks, w, step.inst, begins)) {
+            w.pc = w.exit.pc = pc;
+            stop(w, ExitKind::Halt, stopped_by_hook);
+            return false;
+        }
+        if (w.pc != pc || is_branch(effects(step.inst.op).flow)) in_block &= ~bit;
+        if (w.pc != pc) return false;
+        count(w, 1);
+        const machine::HostFloatEnvironment environment;
+        const bool roomy = fits(w, needs_of(step.inst)), skip = w.mode & machine::mode::vskip;
+        machine::run_guarded(w, nullptr, nullptr, [&](Wave& wave) {
+            execute(wave, step, pc, roomy, skip, runs_whole(wave));
+            return wave.exit.kind;
+        });
+        return w.exit.kind == ExitKind::None;
     }
 
     // The edge from the end of this block to where the wave stands.
@@ -418,6 +471,7 @@ Handler handler(Opcode op) {
 }
 
 const char slow_instruction[] = "matrix instruction";
+const char stopped_by_hook[] = "the answer of a hook";
 
 std::unique_ptr<machine::Engine> make_interpreter(const Target& target, const Options& options) {
     return std::make_unique<Interpreter>(target, options);

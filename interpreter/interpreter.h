@@ -10,6 +10,10 @@
 #include "frontend/target.h"
 #include "machine/engine.h"
 
+namespace wj::machine {
+class Hooks;
+}
+
 namespace wj::interp {
 
 // Executes one instruction on the wave. wave.pc has already been advanced behind the instruction
@@ -31,11 +35,15 @@ void explain_fault(machine::Wave& wave, const Inst& inst, machine::ExitInfo& inf
 // ExitInfo::reason of a wave that yields in front of an instruction which takes the interpreter
 // microseconds.
 extern const char slow_instruction[];
+// Of one that one of the hooks has stopped (ExitKind::Halt).
+extern const char stopped_by_hook[];
 
 struct Options {
     // Waves yield in front of matrix instructions, with slow_instruction as the reason, instead of
     // running them.
     bool yields_to_slow = false;
+    // Called in front of each instruction; for waves that have a work-group. Not owned.
+    machine::Hooks* hooks = nullptr;
 };
 
 std::unique_ptr<machine::Engine> make_interpreter(const Target& target,

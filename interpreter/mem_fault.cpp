@@ -38,9 +38,25 @@ bool hook_takes(const memory::AddressSpace& space, uint64_t address, uint32_t ri
     return space.hooked(address, rights) && memory::refused_address() != address;
 }
 
+// host_readable() page by page: lanes lie side by side.
+class HostPages {
+public:
+    bool readable(uint64_t address) {
+        const uint64_t page = address / memory::page_size;
+        if (page != page_) readable_ = host_readable(address);
+        page_ = page;
+        return readable_;
+    }
+
+private:
+    uint64_t page_ = ~uint64_t{0};
+    bool readable_ = false;
+};
+
 // First faulting byte of a global access, or false when it is fine. `known` is the address that the
 // signal named, 0 if none.
-bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known, uint64_t& at) {
+bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known, HostPages& pages,
+                  uint64_t& at) {
     // Reports name what the guest computed, where that led into its window, too.
     const uint64_t named =
         w.ctx->memory_mode == machine::MemoryMode::Window ? address : w.ctx->reach(address);
@@ -53,6 +69,7 @@ bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known
         at = named + (known - address);
         return true;
     }
+    if (w.ctx->memory && w.ctx->memory->translate(address, k.bytes, rights)) return false;
     for (uint32_t b = 0; b < k.bytes; ++b) {
         if (w.ctx->memory && w.ctx->memory->translate(address + b, 1, rights)) continue;
         if (w.ctx->memory && hook_takes(*w.ctx->memory, address + b, rights)) continue;
@@ -61,9 +78,8 @@ bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known
             continue;
         // In identity mode memory that was never registered works as long as the host has it.
         const bool canonical = (address + b) >> 47 == 0;
-        if (identity && canonical && host_readable(address + b) &&
-            !(known && (known ^ (address + b)) >> 12 == 0))
-            continue;
+        const bool known_page = known && (known ^ (address + b)) >> 12 == 0;
+        if (identity && canonical && !known_page && pages.readable(address + b)) continue;
         at = named + b;
         return true;
     }
@@ -74,6 +90,7 @@ struct Finding {
     uint64_t mask = 0, address = 0;
     const char* reason = nullptr;
     std::array<uint64_t, machine::lanes> addresses{};
+    HostPages pages;
 };
 
 void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t known,
@@ -90,7 +107,7 @@ void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t
         reason = beyond_scratch;
         at = machine::private_aperture + spot.address;
     } else if (spot.place == Place::Global) {
-        bad = global_fault(w, spot.address, k, known, at);
+        bad = global_fault(w, spot.address, k, known, f.pages, at);
         if (bad && w.ctx->reach(at) == memory::refused_address()) reason = memory::refused_by_hook;
     }
     if (!bad) return;
@@ -149,7 +166,7 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
             if (k.access == Access::Atomic && address % k.bytes)
                 f.reason = misaligned;
             else
-                global_fault(w, address, k, known, at);
+                global_fault(w, address, k, known, f.pages, at);
             if (w.ctx->reach(at) == memory::refused_address()) f.reason = memory::refused_by_hook;
             f.address = at;
             break;

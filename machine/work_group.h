@@ -50,7 +50,9 @@ struct WorkGroup {
     BarrierObject barrier;           // of gfx12, where waves signal and wait apart
     NamedBarriers* named = nullptr;  // null: the kernel has none
     ClusterMember in_cluster;
-    uint32_t dropped = 0;  // waves that have ended and are no members any more, a bit each
+    uint32_t lds_bytes = 0;  // of its LDS
+    uint32_t in_block = 0;   // with hooks: waves in the midst of a block of code, a bit each
+    uint32_t dropped = 0;    // waves that have ended and are no members any more, a bit each
     // By the end of wave `misuser`, of the barrier that this number names.
     Misuse misuse = nullptr;
     uint32_t misuser = 0;

@@ -180,7 +180,10 @@ const char* wj_last_error(wj_context* context) {
     if (!context) return "";
     std::lock_guard lock(context->error_mutex);
     auto it = context->errors.find(std::this_thread::get_id());
-    return it == context->errors.end() ? "" : it->second.c_str();
+    if (it == context->errors.end()) return "";
+    if (const auto* fault = std::get_if<runtime::FaultRecord>(&it->second))
+        it->second = fault->text();
+    return std::get<std::string>(it->second).c_str();
 }
 
 wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {

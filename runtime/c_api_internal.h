@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/fork.h"
@@ -63,8 +65,15 @@ struct wj_context {
         errors[std::this_thread::get_id()] = std::move(text);
         return status;
     }
+    // With the report of a fault, which is made when somebody asks for it.
+    wj_status fail(const wj::runtime::FaultRecord& fault) {
+        std::lock_guard lock(error_mutex);
+        errors[std::this_thread::get_id()] = fault;
+        return wj::c_api::to_c(fault.code);
+    }
     std::mutex error_mutex;
-    std::map<std::thread::id, std::string> errors;  // one entry per thread that failed
+    // One entry per thread that failed.
+    std::map<std::thread::id, std::variant<std::string, wj::runtime::FaultRecord>> errors;
     std::vector<std::unique_ptr<wj::c_api::KeptFinding>> findings;
 };
 
@@ -86,10 +95,45 @@ struct wj_module {
     ~wj_module();
 };
 
+struct wj_wave {
+    wj_context* context = nullptr;
+    wj::runtime::StoppedWave stopped;
+};
+
+namespace wj::c_api {
+
+// The waves of a launch that has ended, as the embedder is given them.
+class StoppedWaves {
+public:
+    // Of a runtime::Dispatch that is done, or a PreparedLaunch.
+    template <class Launch>
+    size_t count(wj_context* context, const Launch& launch) {
+        std::lock_guard lock(mutex_);
+        if (!std::exchange(made_, true))
+            for (const runtime::StoppedWave& stopped : launch.stopped_waves())
+                waves_.push_back({context, stopped});
+        return waves_.size();
+    }
+    wj_wave* at(size_t index) { return &waves_[index]; }
+    void forget() {
+        std::lock_guard lock(mutex_);
+        made_ = false;
+        waves_.clear();
+    }
+
+private:
+    std::mutex mutex_;
+    bool made_ = false;
+    std::vector<wj_wave> waves_;
+};
+
+}  // namespace wj::c_api
+
 struct wj_dispatch {
     wj_context* context = nullptr;
+    wj::c_api::StoppedWaves waves;
     std::shared_ptr<wj::runtime::Dispatch> dispatch;
-    std::string report;                               // built on demand
+    std::unique_ptr<wj::c_api::KeptFinding> fault;    // made on demand
     std::optional<wj::runtime::PrintfBuffer> printf;  // until its text is printed
     void (*print)(void*, const char*, size_t) = nullptr;
     void* print_context = nullptr;
@@ -108,12 +152,15 @@ struct Launch {
     runtime::HiddenValues hidden;
 };
 wj_status make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out);
+std::shared_ptr<machine::Hooks> make_hooks(const wj_hooks& hooks, wj_context* context);
 wj_result to_c_result(const runtime::DispatchResult& result);
 // Its strings are the record's and the report.
 wj_fault to_c_fault(const runtime::FaultRecord& record, const std::string& report);
-// WJ_NOT_FOUND if the launch ended well. `report` is made the first time.
+// WJ_NOT_FOUND if the launch ended well. `kept` is made the first time.
 wj_status write_fault(wj_context* context, const runtime::DispatchResult& result,
-                      std::string& report, wj_fault* fault);
+                      std::unique_ptr<KeptFinding>& kept, wj_fault* fault);
+wj_status write_fault_data(wj_context* context, const runtime::DispatchResult& result,
+                           wj_fault_data* data);
 
 // No exception leaves the C interface.
 template <class Body>

@@ -148,6 +148,16 @@ wj_status wj::c_api::make_launch(wj_kernel* kernel, const wj_launch_options* opt
     r.instruction_limit = o.instruction_limit;
     r.schedule_seed = o.schedule_seed;
     r.cooperative = o.cooperative;
+    if (o.hooks) {
+        wj_hooks hooks;
+        if (!read_options(o.hooks, hooks))
+            return context->fail(WJ_INVALID_ARGUMENT, std::string("hooks: ") + bad_size);
+        r.hooks = make_hooks(hooks, context);
+    }
+    if (o.keep_waves > WJ_KEEP_WAVES_OF_ENGINE)
+        return context->fail(WJ_INVALID_ARGUMENT,
+                             "keep_waves " + std::to_string(o.keep_waves) + " does not exist");
+    r.kept_waves = static_cast<runtime::KeptWaves>(o.keep_waves);
 
     runtime::HiddenValues& hidden = out.hidden;
     hidden.grid = r.grid;
@@ -203,7 +213,7 @@ wj_status outcome(wj_dispatch* d) {
     d->flush_print();
     const runtime::DispatchResult& result = d->dispatch->result();
     if (result.code == Code::Ok) return WJ_OK;
-    return d->context->fail(to_c(result.code), result.fault.text());
+    return d->context->fail(result.fault);
 }
 
 }  // namespace
@@ -220,11 +230,37 @@ wj_result wj::c_api::to_c_result(const runtime::DispatchResult& r) {
 }
 
 wj_status wj::c_api::write_fault(wj_context* context, const runtime::DispatchResult& result,
-                                 std::string& report, wj_fault* fault) {
+                                 std::unique_ptr<KeptFinding>& kept, wj_fault* fault) {
     if (result.code == Code::Ok) return WJ_NOT_FOUND;
-    if (report.empty()) report = result.fault.text();
-    const wj_fault f = to_c_fault(result.fault, report);
+    if (!kept) {
+        auto made = std::make_unique<KeptFinding>();
+        made->record = result.fault;
+        made->record.make_texts();
+        made->report = made->record.text();
+        kept = std::move(made);
+    }
+    const wj_fault f = to_c_fault(kept->record, kept->report);
     return write_struct(fault, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+}
+
+wj_status wj::c_api::write_fault_data(wj_context* context, const runtime::DispatchResult& result,
+                                      wj_fault_data* data) {
+    if (result.code == Code::Ok) return WJ_NOT_FOUND;
+    const runtime::FaultRecord& r = result.fault;
+    wj_fault_data d{};
+    d.status = to_c(r.code);
+    d.access = static_cast<wj_access>(r.exit.access);
+    d.access_bytes = r.exit.access_bytes;
+    d.wave = r.wave;
+    std::copy_n(r.work_group.begin(), 3, d.work_group);
+    d.lanes_are_exact = r.lanes_are_exact;
+    d.pc = r.exit.pc;
+    d.kernel_offset = r.kernel_offset;
+    d.address = r.exit.address;
+    d.lane_mask = r.exit.lane_mask;
+    d.addresses = r.addresses.empty() ? nullptr : r.addresses.data();
+    d.number = r.number;
+    return write_struct(data, d) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
 }
 
 wj_fault wj::c_api::to_c_fault(const runtime::FaultRecord& r, const std::string& report) {
@@ -432,7 +468,15 @@ wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault) {
     wj_context* context = dispatch->context;
     return guarded(context, [&] {
         if (!dispatch->dispatch->done()) return WJ_NOT_READY;
-        return write_fault(context, dispatch->dispatch->result(), dispatch->report, fault);
+        return write_fault(context, dispatch->dispatch->result(), dispatch->fault, fault);
+    });
+}
+
+wj_status wj_dispatch_get_fault_data(wj_dispatch* dispatch, wj_fault_data* data) {
+    if (!dispatch) return WJ_INVALID_ARGUMENT;
+    return guarded(dispatch->context, [&] {
+        if (!dispatch->dispatch->done()) return WJ_NOT_READY;
+        return write_fault_data(dispatch->context, dispatch->dispatch->result(), data);
     });
 }
 

@@ -9,7 +9,8 @@ using namespace wj::c_api;
 struct wj_prepared {
     wj_kernel* kernel = nullptr;
     std::unique_ptr<runtime::PreparedLaunch> launch;
-    std::string report;  // of the last run, built on demand
+    std::unique_ptr<KeptFinding> fault;  // of the last run, made on demand
+    StoppedWaves waves;                  // of the last run
     bool ran = false;
     wj_context* context() const { return kernel->module->context; }
 };
@@ -93,7 +94,8 @@ wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result) {
     if (!prepared) return WJ_INVALID_ARGUMENT;
     wj_context* context = prepared->context();
     return guarded(context, [&] {
-        prepared->report.clear();
+        prepared->fault.reset();
+        prepared->waves.forget();
         prepared->ran = false;
         if (Status status = prepared->launch->run(result != nullptr); !status)
             return context->fail(status);
@@ -102,7 +104,7 @@ wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result) {
         if (result && !write_struct(result, to_c_result(r)))
             return context->fail(WJ_INVALID_ARGUMENT, bad_size);
         if (r.code == Code::Ok) return WJ_OK;
-        return context->fail(to_c(r.code), r.fault.text());
+        return context->fail(r.fault);
     });
 }
 
@@ -110,9 +112,25 @@ wj_status wj_prepared_get_fault(wj_prepared* prepared, wj_fault* fault) {
     if (!prepared) return WJ_INVALID_ARGUMENT;
     return guarded(prepared->context(), [&] {
         if (!prepared->ran) return WJ_NOT_READY;
-        return write_fault(prepared->context(), prepared->launch->result(), prepared->report,
-                           fault);
+        return write_fault(prepared->context(), prepared->launch->result(), prepared->fault, fault);
     });
+}
+
+wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data) {
+    if (!prepared) return WJ_INVALID_ARGUMENT;
+    return guarded(prepared->context(), [&] {
+        if (!prepared->ran) return WJ_NOT_READY;
+        return write_fault_data(prepared->context(), prepared->launch->result(), data);
+    });
+}
+
+size_t wj_prepared_wave_count(wj_prepared* prepared) {
+    if (!prepared || !prepared->ran) return 0;
+    return prepared->waves.count(prepared->context(), *prepared->launch);
+}
+
+wj_wave* wj_prepared_wave_at(wj_prepared* prepared, size_t index) {
+    return index < wj_prepared_wave_count(prepared) ? prepared->waves.at(index) : nullptr;
 }
 
 void wj_prepared_release(wj_prepared* prepared) {

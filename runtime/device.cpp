@@ -10,6 +10,7 @@
 
 #include "common/fork.h"
 #include "frontend/code_object_bytes.h"
+#include "interpreter/interpreter.h"
 #include "machine/checks.h"
 #include "machine/guard.h"
 #include "machine/unwritten_memory.h"
@@ -290,6 +291,7 @@ private:
             return device_.scheduler_->run(state_, timed);
         }
         const DispatchResult& result() const override { return state_->result(); }
+        std::vector<StoppedWave> stopped_waves() const override { return state_->stopped_waves(); }
 
     private:
         void keep(std::shared_ptr<DispatchState> state) {
@@ -342,6 +344,8 @@ private:
         complete.checks = options_.checks;
         complete.weak_memory = options_.weak_memory;
         if (!complete.schedule_seed) complete.schedule_seed = options_.schedule_seed;
+        if (options_.engine == EngineKind::Interpreter && complete.kept_waves != KeptWaves::None)
+            complete.kept_waves = KeptWaves::Exact;
         if (!complete.queue_address) complete.queue_address = queue_.address();
         ServiceMemory::Piece piece;
         if (const uint64_t bytes = service_bytes(request)) {
@@ -364,6 +368,8 @@ private:
         if (complete.checks)
             state->findings =
                 std::make_unique<DispatchFindings>(*state, memory_, findings(), unwritten());
+        if (complete.hooks)
+            state->hooked = interp::make_interpreter(target, {.hooks = complete.hooks.get()});
         state->module = std::move(module);
         state->piece = std::move(piece);
         return state;

@@ -15,6 +15,7 @@
 #include "common/status.h"
 #include "frontend/target.h"
 #include "machine/engine.h"
+#include "machine/hooks.h"
 #include "memory/address_space.h"
 #include "runtime/guest_coverage.h"
 
@@ -100,7 +101,30 @@ struct FaultRecord {
     uint64_t occurrences = 1;        // dispatches that have it
     std::string message;             // what happened, one line; text() builds one when empty
     std::vector<std::string> notes;  // further lines: lanes and addresses, where other waves were
-    std::string text() const;        // the whole report, several lines
+    // Empty, or of each lane in exit.lane_mask the first address that faulted.
+    std::vector<uint64_t> addresses;
+    uint64_t number = 0;  // the same for faults of one kind at one instruction, in every process
+    // Not null: of the texts there is only the kernel's name yet, and this makes the others, of
+    // what memory and code hold then.
+    std::function<void(FaultRecord&)> tell;
+    void make_texts();
+    std::string text() const;  // the whole report, several lines
+};
+
+// Which waves are kept of a dispatch that stops otherwise than by its end.
+enum class KeptWaves : uint8_t {
+    None,
+    Exact,    // the dispatch is interpreted
+    OfEngine  // as the engine has left them
+};
+
+// One of them, which stands still as long as the dispatch is there.
+struct StoppedWave {
+    enum class State : uint8_t { Running, AtBarrier, Ended, Stopped };
+    machine::Wave* wave = nullptr;  // wave->pc is where it stands
+    const Target* target = nullptr;
+    State state = State::Running;
+    bool exact = true;  // its registers are what the instructions in front of its pc have made
 };
 
 struct DispatchRequest {
@@ -126,6 +150,9 @@ struct DispatchRequest {
     uint32_t checks = 0;             // machine::Check; the device fills it in
     bool weak_memory = false;        // the device fills it in
     uint64_t schedule_seed = 0;      // of a deterministic device: another order for each number
+    std::shared_ptr<machine::Hooks> hooks;  // or null; else the dispatch is interpreted
+    KeptWaves kept_waves = KeptWaves::None;
+    bool interpreted() const { return hooks || kept_waves == KeptWaves::Exact; }
 };
 
 struct DispatchResult {
@@ -185,6 +212,8 @@ public:
     virtual const DispatchResult& result() const = 0;  // valid once done
     virtual void cancel() = 0;
     virtual void progress(uint64_t& groups_done, uint64_t& groups_total) const = 0;  // at any time
+    // Valid once done: of the work-groups that had begun and not ended.
+    virtual std::vector<StoppedWave> stopped_waves() const = 0;
 };
 
 struct Statistics {
@@ -203,6 +232,7 @@ public:
     // Until the launch has ended. timed: the result tells when it began and ended.
     virtual Status run(bool timed) = 0;
     virtual const DispatchResult& result() const = 0;  // of the last run
+    virtual std::vector<StoppedWave> stopped_waves() const = 0;
 };
 
 class Device {

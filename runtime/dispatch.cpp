@@ -33,11 +33,12 @@ bool DispatchState::may_stream(const LaunchPlan& plan) {
     const DispatchRequest& r = plan.request;
     return !plan.lds_bytes && plan.code.barriers != SplitBarriers::Apart && !named_barriers(plan) &&
            !plan.clusters.several() && !r.cooperative && !r.timeout_ns && !r.instruction_limit &&
-           !r.deterministic && !r.checks;
+           !r.deterministic && !r.checks && !r.hooks && r.kept_waves == KeptWaves::None;
 }
 
 int64_t DispatchState::first_slice(const LaunchPlan& plan) {
-    return plan.request.instruction_limit || plan.request.deterministic ? never : unknown_slice;
+    const DispatchRequest& r = plan.request;
+    return r.instruction_limit || r.deterministic || r.hooks ? never : unknown_slice;
 }
 
 // Whoever ended it may still be about to look for waiters: these are counted on.
@@ -56,6 +57,7 @@ void DispatchState::restart() {
     admitted_ = resumed_ = 0;
     sweeps_ = {};
     if (findings) findings->forget();
+    if (hooked) hooked->invalidate(0, ~uint64_t{0});  // nobody tells it of code that has changed
     if (stop_) {
         fault_.reset();
         result_ = {};
@@ -80,14 +82,14 @@ bool DispatchState::wait_for(uint64_t timeout_ns) {
     const uint64_t end = now_ns() + std::min(timeout_ns, look_out_ns);
     while (!done() && now_ns() < end) __builtin_ia32_pause();
     if (done()) return true;
-    std::unique_lock lock(done_mutex_);
-    done_waiters_.fetch_add(1);
+    std::unique_lock lock(ending_.mutex);
+    ending_.waiters.fetch_add(1);
     const auto is_done = [&] { return done_.load(); };
     if (timeout_ns == forever)
-        done_signal_.wait(lock, is_done);
+        ending_.signal.wait(lock, is_done);
     else
-        done_signal_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_done);
-    done_waiters_.fetch_sub(1);
+        ending_.signal.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_done);
+    ending_.waiters.fetch_sub(1);
     return is_done();
 }
 
@@ -95,9 +97,9 @@ bool DispatchState::wait_for(uint64_t timeout_ns) {
 // sequentially consistent.
 void DispatchState::signal_done() {
     done_.store(true);
-    if (!done_waiters_.load()) return;
-    std::lock_guard lock(done_mutex_);
-    done_signal_.notify_all();
+    if (!ending_.waiters.load()) return;
+    std::lock_guard lock(ending_.mutex);
+    ending_.signal.notify_all();
 }
 
 void DispatchState::cancel() {
@@ -113,10 +115,12 @@ void DispatchState::cancel() {
 
 void DispatchState::begin(machine::Engine& engine, const machine::ExecContext& exec) {
     const bool wide = engine.vector_bytes() == 64;
-    // Analysis knows registers by one name, that in the code.
+    // Analysis knows registers by one name, that in the code. Who looks at waves sees all
+    // registers.
+    const bool seen = plan.request.hooks || plan.request.kept_waves != KeptWaves::None;
     const bool worth_it =
         kept == Kept::ForMore || plan.total_groups * plan.max_waves >= worth_analysis;
-    if (!worth_it || plan.code.sgpr_aliases || !plan.named_by_code()) {
+    if (!worth_it || seen || plan.code.sgpr_aliases || !plan.named_by_code()) {
         wave_start_.emplace(plan, wide);
         return;
     }
@@ -200,6 +204,26 @@ void DispatchState::give_back(uint64_t begin, uint64_t end) {
 void DispatchState::resumed_returned() {
     std::lock_guard lock(mutex_);
     resumed_--;
+}
+
+std::unique_ptr<GroupContext> DispatchState::keep(std::unique_ptr<GroupContext> context) {
+    if (plan.request.kept_waves == KeptWaves::None) return context;
+    std::lock_guard lock(mutex_);
+    visited_.push_front(std::move(context));
+    return nullptr;
+}
+
+std::vector<StoppedWave> DispatchState::stopped_waves() const {
+    std::vector<const GroupContext*> groups;
+    if (plan.request.kept_waves != KeptWaves::None)
+        for (const auto* const list : {&suspended_, &visited_})
+            for (const auto& group : *list) groups.push_back(group.get());
+    std::ranges::sort(groups, {}, [](const GroupContext* g) { return g->group.linear_id; });
+    std::vector<StoppedWave> waves;
+    for (const GroupContext* group : groups)
+        for (uint32_t i = 0; i < group->group.wave_count; i++)
+            waves.push_back(group->stopped_wave(i, *plan.target, plan.request.interpreted()));
+    return waves;
 }
 
 bool DispatchState::has_work(uint64_t resident_limit) {

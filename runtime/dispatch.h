@@ -43,6 +43,8 @@ public:
         groups_total = plan.total_groups;
     }
 
+    std::vector<StoppedWave> stopped_waves() const override;
+
     uint64_t finished() const { return finished_.load(std::memory_order_relaxed); }
 
     // What a thread has taken: a suspended work-group, or the new ones [begin, end).
@@ -63,6 +65,8 @@ public:
     void suspend(std::unique_ptr<GroupContext> context, bool blocked, bool advanced);
     void give_back(uint64_t begin, uint64_t end);
     void resumed_returned();  // the one of a claim has had its turn
+    // Of a work-group that will not go on, if its waves are to be kept; else gives it back.
+    std::unique_ptr<GroupContext> keep(std::unique_ptr<GroupContext> context);
     void finish_groups(uint64_t count) { finished_.fetch_add(count, std::memory_order_acq_rel); }
     bool has_work(uint64_t resident_limit);
     // Keeps the first failure and stops the dispatch. `make` runs at most once per dispatch.
@@ -97,6 +101,7 @@ public:
     Kept kept = Kept::No;
     void restart();  // has ended, and is as if it had not run
     InstructionAllowance allowance;
+    std::unique_ptr<machine::Engine> hooked;  // the interpreter that calls the request's hooks
     std::atomic<uint64_t> wave_instructions{0}, interpreted{0}, waves{0}, start_ns{0};
     // Work-groups may run as a WaveStream; until one is seen to wait at a barrier.
     std::atomic<bool> streams;
@@ -133,7 +138,8 @@ private:
     std::optional<WaveStart> wave_start_;
     // Those that are to go on in this sweep, and those that have, the last one in front: every
     // sweep goes the other way, so that work-groups which wait for each other in a row, in
-    // whichever direction, are through after two. (No deque: an empty one allocates.)
+    // whichever direction, are through after two. (No deque: an empty one allocates.) When it has
+    // stopped, those that are kept.
     std::list<std::unique_ptr<GroupContext>> suspended_, visited_;
     GroupOrder order_;
     // New work-groups that may start while others wait. What waits for later ones gets them when
@@ -148,9 +154,11 @@ private:
     std::atomic<bool> stop_{false}, done_{false};
     std::atomic<uint64_t> finished_{0};
     DispatchResult result_;
-    std::mutex done_mutex_;
-    std::condition_variable done_signal_;
-    std::atomic<uint32_t> done_waiters_{0};
+    struct {
+        std::mutex mutex;
+        std::condition_variable signal;
+        std::atomic<uint32_t> waiters{0};
+    } ending_;
     Contention contention_;
     std::atomic<const void*> only_{nullptr};  // the slot of the thread that runs it alone
     // Guarded by the scheduler's mutex.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bitset>
 #include <cstring>
+#include <vector>
 
 #include "frontend/decode.h"
 #include "frontend/effects.h"
@@ -119,8 +120,8 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     certain_ = !needed.meets(written);
 
     const size_t rows = wave.vgpr_count + wave.agpr_count;
-    rows_.assign((rows + 1) * machine::lanes, 0);
-    auto* first = reinterpret_cast<uint32_t*>((reinterpret_cast<uintptr_t>(rows_.data()) + 63) &
+    rows_.reset(new uint32_t[(rows + 1) * machine::lanes]);
+    auto* first = reinterpret_cast<uint32_t*>((reinterpret_cast<uintptr_t>(rows_.get()) + 63) &
                                               ~uintptr_t{63});
     copy_ = wave;
     copy_.vgpr = first;

@@ -1,7 +1,7 @@
 // The registers of an instruction in the middle of a translated block, worked out anew.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "frontend/target.h"
 #include "machine/wave.h"
@@ -28,7 +28,7 @@ private:
     const memory::AddressSpace& memory_;
     machine::Wave copy_;
     bool certain_ = false;
-    std::vector<uint32_t> rows_;
+    std::unique_ptr<uint32_t[]> rows_;
 };
 
 }  // namespace wj::runtime

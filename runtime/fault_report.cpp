@@ -4,14 +4,18 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "frontend/code_object_bytes.h"
 #include "frontend/debug_info.h"
 #include "frontend/decode.h"
 #include "interpreter/interpreter.h"
+#include "machine/coverage.h"
 #include "machine/group_shadow.h"
 #include "machine/trap.h"
 #include "runtime/fault_replay.h"
+#include "runtime/guest_code.h"
 
 namespace wj::runtime {
 namespace {
@@ -44,8 +48,9 @@ const char* access_name(machine::Access access) {
     return "access";
 }
 
-Code code_of(ExitKind kind) {
-    switch (kind) {
+Code code_of(const machine::ExitInfo& exit) {
+    if (exit.reason == interp::stopped_by_hook) return Code::Timeout;  // as one cancelled
+    switch (exit.kind) {
         case ExitKind::MemoryFault:
         case ExitKind::BarrierMisuse:
             return Code::GuestFault;
@@ -101,7 +106,8 @@ std::string describe_exit(const machine::ExitInfo& exit) {
         case ExitKind::Trap:
             return format("trap %u (%s)", exit.detail, trap_name(exit.detail));
         case ExitKind::Halt:
-            return "the wave halted itself";
+            return exit.reason == interp::stopped_by_hook ? "a hook has stopped the dispatch"
+                                                          : "the wave halted itself";
         case ExitKind::Exception:
             return "arithmetic exception that the kernel enables: " + exception_names(exit.detail);
         default:
@@ -153,8 +159,7 @@ std::string lane_list(uint64_t mask) {
 }
 
 // "lane 3 0x7f..., lane 4 0x7f...", at most so many.
-std::string value_list(uint64_t mask, const std::array<uint64_t, machine::lanes>& values,
-                       uint32_t most) {
+std::string value_list(uint64_t mask, std::span<const uint64_t> values, uint32_t most) {
     std::string text;
     uint32_t count = 0;
     for (uint64_t m = mask; m; m &= m - 1) {
@@ -209,8 +214,7 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     const bool same_lanes = !chunk || found.lane_mask & chunk;
     if (precise && fits && same_lanes && (found.lane_mask || inst.format == Format::SMEM)) {
         record.exit = found;
-        if (found.lane_mask)
-            record.notes.push_back("addresses   " + value_list(found.lane_mask, addresses, 8));
+        if (found.lane_mask) record.addresses.assign(addresses.begin(), addresses.end());
         return;
     }
     record.lanes_are_exact = false;
@@ -235,25 +239,35 @@ std::string place_of(const FaultRecord& record, const std::optional<SymbolLocati
                   static_cast<unsigned long long>(front ? 0 - offset : offset));
 }
 
-void locate(const memory::AddressSpace& memory, const DispatchState& dispatch,
-            const machine::WorkGroup& group, uint32_t wave, FaultRecord& record) {
+void locate(const DispatchState& dispatch, const machine::WorkGroup& group, uint32_t wave,
+            FaultRecord& record) {
     record.kernel = dispatch.kernel_name;
-    record.instruction =
-        instruction_at(*dispatch.plan.target, memory, record.exit.pc, record.words);
     record.kernel_offset = static_cast<int64_t>(record.exit.pc - dispatch.plan.entry);
-    record.place = place_of(record, {});
-    for (int i = 0; i < 3; i++) record.work_group[i] = group.id[i];
+    std::copy_n(group.id.begin(), 3, record.work_group.begin());
     record.wave = wave;
-    if (!dispatch.module) return;
-    const CodeObject& object = dispatch.module->object();
-    uint64_t address = dispatch.module->elf_address(record.exit.pc);
-    if (auto line = DebugInfo::read(object).find(address)) record.source = line->text();
+}
+
+// What the code there is. module: null if nobody knows, or it has gone.
+void tell_place(const memory::AddressSpace& memory, const Target& target, const ModuleImpl* module,
+                FaultRecord& record) {
+    record.instruction = instruction_at(target, memory, record.exit.pc, record.words);
+    record.place = place_of(record, {});
+    if (!module) return;
+    const CodeObject& object = module->object();
+    const uint64_t address = module->elf_address(record.exit.pc);
+    if (auto line = module->lines().find(address)) record.source = line->text();
     if (const std::string why = DebugInfo::unreadable(object); !why.empty())
         record.notes.push_back("the source line " + why);
-    if (const auto symbol = dispatch.module->symbol_at(record.exit.pc)) {
+    if (const auto symbol = module->symbol_at(record.exit.pc)) {
         record.place = place_of(record, symbol);
         record.notes.push_back("in " + symbol->text());
     }
+}
+
+void locate(const memory::AddressSpace& memory, const DispatchState& dispatch,
+            const machine::WorkGroup& group, uint32_t wave, FaultRecord& record) {
+    locate(dispatch, group, wave, record);
+    tell_place(memory, *dispatch.plan.target, dispatch.module.get(), record);
 }
 
 // The number of the barrier that a wave waits for (ExitInfo::detail).
@@ -321,13 +335,13 @@ void locate_among_waves(const memory::AddressSpace& memory, const DispatchState&
     list_waves(memory, dispatch, group, record);
 }
 
-std::string describe_memory(const memory::AddressSpace& memory, const machine::Wave& wave,
+std::string describe_memory(const memory::AddressSpace& memory, uint32_t private_bytes,
                             uint64_t address) {
     if (address >> 32 != machine::private_aperture >> 32) return memory.describe(address);
     return format(
         "byte 0x%x of a work-item, beyond the private segment of %u bytes: a call stack "
         "that needs more is launched with a larger private segment (hipLimitStackSize)",
-        static_cast<uint32_t>(address), wave.scratch_bytes);
+        static_cast<uint32_t>(address), private_bytes);
 }
 
 // What a checker has found: where, and who was there before.
@@ -391,7 +405,7 @@ void describe_other(const memory::AddressSpace& memory, const DispatchState& dis
     record.notes.push_back(std::move(line));
     if (!dispatch.module) return;
     const uint64_t address = dispatch.module->elf_address(finding.other.pc);
-    if (auto found = DebugInfo::read(dispatch.module->object()).find(address))
+    if (auto found = dispatch.module->lines().find(address))
         record.notes.push_back("            " + found->text());
 }
 
@@ -404,6 +418,14 @@ uint32_t first_running(const GroupContext& group) {
 uint32_t first_waiting(const GroupContext& group) {
     const auto waits = std::find(group.states.begin(), group.states.end(), WaveState::AtBarrier);
     return static_cast<uint32_t>(waits - group.states.begin());
+}
+
+// FaultRecord::number
+uint64_t fault_number(const DispatchState& dispatch, const machine::ExitInfo& exit) {
+    const uint64_t place = dispatch.module ? dispatch.module->place(exit.pc) : exit.pc;
+    const auto kind = static_cast<uint64_t>(exit.kind) << 16 |
+                      static_cast<uint64_t>(exit.access) << 8 | (exit.detail & 0xff);
+    return machine::Coverage::mix(place ^ machine::Coverage::mix(kind));
 }
 
 }  // namespace
@@ -419,20 +441,25 @@ FaultRecord stop_report(const memory::AddressSpace& memory, const DispatchState&
     FaultRecord record;
     machine::Wave& stopped = group.waves[wave];
     record.exit = stopped.exit;
-    if (record.exit.kind == ExitKind::MemoryFault) {
-        Inst inst;
-        std::vector<uint32_t> words;
-        const Target& target = *dispatch.plan.target;
-        instruction_at(target, memory, record.exit.pc, words, &inst);
+    const Target& target = *dispatch.plan.target;
+    const bool faulted = record.exit.kind == ExitKind::MemoryFault;
+    Inst inst;
+    // A fault of the fetch has no instruction.
+    if (faulted && fetch_inst(target, memory, record.exit.pc, inst))
         explain(target, memory, stopped, inst, record);
-    }
     if (record.exit.kind == ExitKind::Trap && record.exit.detail == machine::debugger_argument_trap)
         describe_arguments(stopped, record);
-    record.code = code_of(record.exit.kind);
-    record.message = describe_exit(record.exit);
-    locate(memory, dispatch, group.group, wave, record);
-    if (record.exit.kind == ExitKind::MemoryFault)
-        record.memory = describe_memory(memory, stopped, record.exit.address);
+    record.code = code_of(record.exit);
+    locate(dispatch, group.group, wave, record);
+    record.number = fault_number(dispatch, record.exit);
+    record.tell = [&memory, &target, module = std::weak_ptr(dispatch.module), faulted,
+                   private_bytes = stopped.scratch_bytes](FaultRecord& r) {
+        r.message = describe_exit(r.exit);
+        if (!r.addresses.empty())
+            r.notes.push_back("addresses   " + value_list(r.exit.lane_mask, r.addresses, 8));
+        tell_place(memory, target, module.lock().get(), r);
+        if (faulted) r.memory = describe_memory(memory, private_bytes, r.exit.address);
+    };
     return record;
 }
 
@@ -532,7 +559,16 @@ FaultRecord missed_barrier_report(const memory::AddressSpace& memory, const Disp
     return record;
 }
 
+void FaultRecord::make_texts() {
+    if (const auto make = std::exchange(tell, nullptr)) make(*this);
+}
+
 std::string FaultRecord::text() const {
+    if (tell) {
+        FaultRecord told = *this;
+        told.make_texts();
+        return told.text();
+    }
     std::string out = message.empty() ? std::string(code_name(code)) : message;
     if (exit.reason) out += std::string(" (") + exit.reason + ")";
     out += "\n  kernel      " + (kernel.empty() ? std::string("?") : kernel);

@@ -132,6 +132,8 @@ void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
 
 void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     ended = waiting = spinning = stuck_visits = 0;
+    group.in_block = 0;
+    group.lds_bytes = plan.lds_bytes;
     begin_barriers(plan);
     if (plan.lds_bytes) how.clear(lds_.data, plan.lds_bytes);
     group.shadow = nullptr;
@@ -182,6 +184,20 @@ void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t
     }
     std::fill_n(states.data(), index, WaveState::Ended);
     std::fill_n(states.data() + index, group.wave_count - index, WaveState::Runnable);
+}
+
+StoppedWave GroupContext::stopped_wave(uint32_t index, const Target& target, bool exact) const {
+    using State = StoppedWave::State;
+    machine::Wave& wave = group.waves[index];
+    StoppedWave stopped{.wave = &wave, .target = &target, .exact = exact};
+    const machine::ExitKind kind = wave.exit.kind;
+    if (kind > machine::ExitKind::Yield) {
+        stopped.state = State::Stopped;
+        wave.pc = wave.exit.pc;
+    } else if (states[index] != WaveState::Runnable && states[index] != WaveState::Spinning) {
+        stopped.state = states[index] == WaveState::Ended ? State::Ended : State::AtBarrier;
+    }
+    return stopped;
 }
 
 std::unique_ptr<GroupContext> GroupContextPool::take() {

@@ -72,6 +72,9 @@ public:
     }
     void spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
 
+    // How wave `index` stands when nothing runs any more. exact: the interpreter has run it.
+    StoppedWave stopped_wave(uint32_t index, const Target& target, bool exact) const;
+
     machine::WorkGroup group;
     std::vector<machine::Wave> waves;
     std::vector<WaveState> states;

@@ -249,6 +249,11 @@ std::optional<SymbolLocation> ModuleImpl::symbol_at(uint64_t pc) const {
     return find_symbol_location(object_, elf_address(pc));
 }
 
+const DebugInfo& ModuleImpl::lines() const {
+    std::call_once(lines_read_, [this] { lines_ = DebugInfo::read(object_); });
+    return lines_;
+}
+
 std::string ModuleImpl::where(uint64_t pc) const {
     const auto location = symbol_at(pc);
     return location ? location->text() : std::string();

@@ -54,6 +54,7 @@ public:
     uint64_t guest_address(uint64_t elf) const { return elf - layout_.base + base_; }
     std::optional<SymbolLocation> symbol_at(uint64_t pc) const;
     std::string where(uint64_t pc) const;  // "function+0x10", or empty
+    const DebugInfo& lines() const;        // read when first asked for
     // A number for `pc` that is the same in every process (machine::Coverage::place).
     uint64_t place(uint64_t pc) const;
     // A name for the code object that is the same in every process: a kernel's, and a number.
@@ -111,6 +112,8 @@ private:
     std::vector<Relocation> unresolved_;  // those that wait for link()
     std::vector<LoadedKernel> kernels_;   // same order as object_.kernels
     std::vector<Variable> variables_;
+    mutable std::once_flag lines_read_;
+    mutable DebugInfo lines_;
     mutable std::once_flag identified_;
     mutable uint64_t identity_ = 0;  // of the file's bytes, from identified_ on
     std::unique_ptr<KernelCodes> codes_;

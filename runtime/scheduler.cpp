@@ -467,6 +467,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     const DispatchRequest& request = dispatch.plan.request;
     const bool limited = request.timeout_ns || request.instruction_limit;
     auto keep = [&](std::unique_ptr<GroupContext> group) {
+        if (!group) return;
         if (slot.spare)
             pool_.give(std::move(group));
         else
@@ -489,10 +490,12 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
             dispatch.suspend(std::move(group), outcome == Outcome::Blocked, visit.advanced);
             return last;
         }
-        if (outcome == Outcome::Stopped)
+        if (outcome == Outcome::Stopped) {
             visit.stopped = true;
-        else
+            group = dispatch.keep(std::move(group));
+        } else {
             visit.finished++;
+        }
         keep(std::move(group));
         return last;
     };
@@ -642,8 +645,11 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         stopped = no_wave;
         while (first) {
             if (turns.last_of_limit()) forget_shapes(*first);
-            const bool interpreted = turns.last_of_limit() || turns.is_watched(*first);
-            machine::Engine& engine = interpreted ? *interpreter_ : engine_;
+            const bool interpreted =
+                turns.last_of_limit() || turns.is_watched(*first) || request.interpreted();
+            machine::Engine& engine = dispatch.hooked ? *dispatch.hooked
+                                      : interpreted   ? *interpreter_
+                                                      : engine_;
             machine::Wave& last = engine.run_all(*first, turns);
             const bool arrived = last.exit.kind == machine::ExitKind::EndProgram ||
                                  last.exit.kind == machine::ExitKind::Barrier;
@@ -730,13 +736,18 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
     DispatchState& d = *dispatch;
     {
         std::lock_guard lock(d.mutex_);
-        for (auto& group : d.suspended_) pool_.give(std::move(group));
-        d.suspended_.clear();
+        if (d.plan.request.kept_waves == KeptWaves::None) {
+            for (auto& group : d.suspended_) pool_.give(std::move(group));
+            d.suspended_.clear();
+        }
         if (d.fault_) {
             d.result_.code = d.fault_->code;
             d.result_.fault = std::move(*d.fault_);
         }
-        if (d.findings) d.findings->conclude(d.result_);
+        if (d.findings) {
+            d.result_.fault.make_texts();  // they are a finding's
+            d.findings->conclude(d.result_);
+        }
     }
     if (d.kept == DispatchState::Kept::No) d.piece = {};
     if (d.on_done) d.on_done(d.result_);

@@ -479,6 +479,8 @@ typedef struct wj_launch_options {
     void* print_context;
     uint64_t schedule_seed; /* of a deterministic context: another order of work-groups and waves,
                              * and other slices, for each number; 0 = the order of their numbers */
+    const struct wj_hooks* hooks; /* copied; NULL = none */
+    uint32_t keep_waves;          /* WJ_KEEP_... */
 } wj_launch_options;
 
 typedef enum wj_access {
@@ -569,6 +571,179 @@ WJ_API size_t wj_finding_count(wj_context* context);
 WJ_API wj_status wj_finding_get(wj_context* context, size_t index, wj_fault* finding);
 WJ_API wj_status wj_finding_clear(wj_context* context);
 WJ_API wj_status wj_finding_write(wj_context* context, const char* path); /* as check_report */
+
+/* ---- hooks and stopped waves --------------------------------------------------------------------
+ */
+
+/* A wave that stands still: in a hook, until that returns; or of a dispatch that has stopped
+ * (wj_dispatch_wave_at), until that is released. */
+typedef struct wj_wave wj_wave;
+
+typedef enum wj_hook_answer {
+    WJ_HOOK_GO_ON = 0,
+    WJ_HOOK_STOP = 1 /* or any other number */
+} wj_hook_answer;
+
+typedef enum wj_space {
+    WJ_SPACE_GLOBAL = 0, /* by vector instructions: device addresses; in a window where they lead */
+    WJ_SPACE_LDS = 1,    /* bytes of the work-group's LDS */
+    WJ_SPACE_PRIVATE = 2, /* bytes of the work-item's private memory */
+    WJ_SPACE_SCALAR = 3   /* global memory, by scalar instructions */
+} wj_space;
+
+/* What lanes access of one space, each at one address. */
+typedef struct wj_access_info {
+    size_t size;
+    wj_space space;
+    wj_access access; /* WJ_ACCESS_READ, _WRITE or _ATOMIC */
+    uint32_t bytes;   /* in each lane; 0: the format that a buffer's descriptor has says how many */
+    uint64_t lane_mask;        /* 0 of a scalar access */
+    const uint64_t* addresses; /* 64; of the lanes in lane_mask, of a scalar access the first */
+} wj_access_info;
+
+/* What a dispatch's waves are looked at by (wj_launch_options.hooks); functions that are NULL are
+ * not called. A dispatch with hooks is interpreted, with the same results; others have nothing of
+ * it.
+ *
+ * When: before an instruction is executed, in this order: block, instruction, access and atomic,
+ * barrier. What the wave would do next is then at its PC. Each instruction that a wave executes is
+ * told once, but for one that waits for other work-groups by being tried again (ds_gws_*), each
+ * time.
+ *
+ * Threads: by the thread that runs the work-group, a worker of the context or one that waits for
+ * the dispatch. Waves of a work-group take turns, each up to its end, a barrier or its slice, and
+ * their hooks are never called at the same time. Those of other work-groups are, unless the context
+ * has one thread. In a deterministic context the order of all calls is the same each time. The
+ * first may come before wj_dispatch_submit has returned.
+ *
+ * What a hook may do: read and write its wave (wj_wave_...); wj_memory_read, _write, _copy, _fill,
+ * _host_pointer and _mark_written; wj_last_error; wj_dispatch_done, _get_progress and _cancel; take
+ * its time, which counts for time limits; use other contexts. It must not wait for dispatches of
+ * this context, start or release them, allocate or free memory, load or unload modules, or leave
+ * otherwise than by returning.
+ *
+ * A hook that writes the PC makes the wave go on there, without the instruction. WJ_HOOK_STOP ends
+ * the dispatch in front of it with WJ_TIMEOUT, as wj_dispatch_cancel does; other work-groups stop
+ * at the end of their slice. wj_fault names the instruction. */
+typedef struct wj_hooks {
+    size_t size;
+    void* hook_context; /* the first argument of each */
+    wj_hook_answer (*instruction)(void* hook_context, wj_wave* wave);
+    /* At a wave's first instruction and at each one that it comes to by a branch of any kind, taken
+     * or not, as edges of coverage are counted. A label that it runs into is in the midst of a
+     * block. */
+    wj_hook_answer (*block)(void* hook_context, wj_wave* wave);
+    /* One call for each space, and for each address of instructions that have several in a lane
+     * (ds_read2, swizzled buffers). Lanes that a buffer's descriptor leaves out are not told.
+     * Nothing for GDS and ds_*_src2_*. */
+    wj_hook_answer (*access)(void* hook_context, wj_wave* wave, const wj_access_info* access);
+    wj_hook_answer (*atomic)(void* hook_context, wj_wave* wave,
+                             const wj_access_info* access); /* of atomics, behind `access` */
+    /* At s_barrier, s_barrier_signal, _signal_isfirst, _wait, _join and _leave, ds_gws_barrier. */
+    wj_hook_answer (*barrier)(void* hook_context, wj_wave* wave);
+} wj_hooks;
+
+/* wj_launch_options.keep_waves: when a dispatch stops otherwise than by its end, its resident waves
+ * are kept until it is released (of a prepared launch: until the next one). */
+enum {
+    WJ_KEEP_NO_WAVES = 0,
+    WJ_KEEP_WAVES = 1, /* exact: the dispatch is interpreted */
+    /* As the engine has left them: as fast as without. Where translated code may have run
+     * (wj_wave_info.exact is 0) registers that the code does not read any more may have older
+     * values, and after a memory fault those that the block of code around it writes, either. With
+     * hooks all are exact. */
+    WJ_KEEP_WAVES_OF_ENGINE = 2
+};
+
+typedef enum wj_wave_state {
+    WJ_WAVE_RUNNING = 0,    /* could go on at its PC */
+    WJ_WAVE_AT_BARRIER = 1, /* waits; its PC is behind the barrier */
+    WJ_WAVE_ENDED = 2,
+    WJ_WAVE_STOPPED = 3 /* by the instruction at its PC: a fault, trap or illegal one, or a hook's
+                         * answer. Of an arithmetic exception it has been executed. */
+} wj_wave_state;
+
+typedef struct wj_wave_info {
+    size_t size;
+    wj_wave_state state;
+    uint32_t work_group[3];
+    uint32_t wave;  /* in the work-group */
+    uint32_t lanes; /* 64 or 32 */
+    uint64_t pc;    /* of the next instruction */
+    uint64_t exec;
+    int exact; /* registers are what the instructions before the PC have made of them */
+    uint32_t sgprs, vgprs, agprs;
+    uint32_t lds_bytes;     /* of the work-group, as allocated */
+    uint32_t private_bytes; /* of each lane */
+} wj_wave_info;
+
+/* Registers are dwords: s0 and on, vectors with one for each lane. Pairs have the low half first.
+ */
+typedef enum wj_register_file {
+    WJ_REGISTER_SGPR = 0,
+    WJ_REGISTER_VGPR = 1, /* wj_wave_info.lanes dwords each */
+    WJ_REGISTER_AGPR = 2,
+    WJ_REGISTER_PC = 3,   /* 2 */
+    WJ_REGISTER_EXEC = 4, /* 2; of waves of 32 lanes the second one has no meaning */
+    WJ_REGISTER_VCC = 5,
+    WJ_REGISTER_M0 = 6,
+    WJ_REGISTER_SCC = 7, /* 0 or 1 */
+    WJ_REGISTER_MODE = 8,
+    WJ_REGISTER_FLAT_SCRATCH = 9, /* 2, or none, as XNACK_MASK */
+    WJ_REGISTER_XNACK_MASK = 10,
+    WJ_REGISTER_TTMP = 11
+} wj_register_file;
+
+/* Of all these functions: WJ_INVALID_ARGUMENT for what the wave does not have. */
+WJ_API wj_status wj_wave_get_info(wj_wave* wave, wj_wave_info* info);
+/* `count` registers from `first` on, one behind the other. */
+WJ_API wj_status wj_wave_read_registers(wj_wave* wave, wj_register_file file, uint32_t first,
+                                        uint32_t count, uint32_t* dwords);
+WJ_API wj_status wj_wave_write_registers(wj_wave* wave, wj_register_file file, uint32_t first,
+                                         uint32_t count, const uint32_t* dwords);
+WJ_API wj_status wj_wave_read_lds(wj_wave* wave, uint32_t offset, void* to, uint32_t bytes);
+WJ_API wj_status wj_wave_write_lds(wj_wave* wave, uint32_t offset, const void* from,
+                                   uint32_t bytes);
+WJ_API wj_status wj_wave_read_private(wj_wave* wave, uint32_t lane, uint32_t offset, void* to,
+                                      uint32_t bytes);
+WJ_API wj_status wj_wave_write_private(wj_wave* wave, uint32_t lane, uint32_t offset,
+                                       const void* from, uint32_t bytes);
+/* The instruction at `pc` as the wave would execute it: its text, cut to `size` bytes, and how many
+ * bytes it has; both may be NULL. WJ_NOT_FOUND: there is none. */
+WJ_API wj_status wj_wave_disassemble(wj_wave* wave, uint64_t pc, char* text, size_t size,
+                                     uint32_t* bytes);
+
+/* Why a dispatch stopped, without a text: some microseconds less than wj_fault, whose texts, as
+ * wj_last_error's, are made when they are first asked for, of the memory and code that there are
+ * then. */
+typedef struct wj_fault_data {
+    size_t size;
+    wj_status status;
+    wj_access access;
+    uint32_t access_bytes;
+    uint32_t wave; /* in the work-group */
+    uint32_t work_group[3];
+    int lanes_are_exact; /* 0: lane_mask has lanes that may have faulted */
+    uint64_t pc;
+    int64_t kernel_offset;     /* pc - the kernel's entry */
+    uint64_t address;          /* first faulting address */
+    uint64_t lane_mask;        /* faulting lanes; 0 for scalar accesses */
+    const uint64_t* addresses; /* 64: of each lane in lane_mask the first byte that faulted; NULL:
+                                * not known, or no vector access. Valid as wj_fault's strings. */
+    uint64_t number; /* the same for faults of one kind at one instruction of a code object, in
+                      * every process; 0 of what stops a dispatch from outside, as limits do */
+} wj_fault_data;
+WJ_API wj_status wj_dispatch_get_fault_data(wj_dispatch* dispatch,
+                                            wj_fault_data* data); /* as wj_dispatch_get_fault */
+WJ_API wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data);
+
+/* The waves of a dispatch that has stopped, with keep_waves, work-group by work-group; else 0 and
+ * NULL. Resident is a work-group that has begun and not ended. */
+WJ_API size_t wj_dispatch_wave_count(wj_dispatch* dispatch);
+WJ_API wj_wave* wj_dispatch_wave_at(wj_dispatch* dispatch, size_t index);
+/* Of the last launch. */
+WJ_API size_t wj_prepared_wave_count(wj_prepared* prepared);
+WJ_API wj_wave* wj_prepared_wave_at(wj_prepared* prepared, size_t index);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@ import ctypes.util
 import glob
 import os
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from collections.abc import Sequence
 from typing import Any
 
 STATUS: dict[int, str] = {0: "ok"}  # by number: the library's names
@@ -78,7 +79,29 @@ class LaunchOptions(Options):
                 ("packed_arguments", c_void_p), ("packed_size", c_size_t), ("timeout_ns", c_uint64),
                 ("instruction_limit", c_uint64), ("global_offset", c_uint64 * 3),
                 ("dynamic_stack_bytes", c_uint32), ("hidden_layout", c_int), ("cooperative", c_int),
-                ("print", c_void_p), ("print_context", c_void_p), ("schedule_seed", c_uint64)]
+                ("print", c_void_p), ("print_context", c_void_p), ("schedule_seed", c_uint64),
+                ("hooks", c_void_p), ("keep_waves", c_uint32)]
+
+
+class AccessInfo(Options):
+    _fields_ = [("size", c_size_t), ("space", c_int), ("access", c_int), ("bytes", c_uint32),
+                ("lane_mask", c_uint64), ("addresses", POINTER(c_uint64))]
+
+
+WaveHook = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+AccessHook = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(AccessInfo))
+
+
+class HooksInfo(Options):
+    _fields_ = [("size", c_size_t), ("hook_context", c_void_p), ("instruction", WaveHook), ("block", WaveHook),
+                ("access", AccessHook), ("atomic", AccessHook), ("barrier", WaveHook)]
+
+
+class WaveInfo(Options):
+    _fields_ = [("size", c_size_t), ("state", c_int), ("work_group", c_uint32 * 3), ("wave", c_uint32),
+                ("lanes", c_uint32), ("pc", c_uint64), ("exec", c_uint64), ("exact", c_int),
+                ("sgprs", c_uint32), ("vgprs", c_uint32), ("agprs", c_uint32), ("lds_bytes", c_uint32),
+                ("private_bytes", c_uint32)]
 
 
 class FaultInfo(Options):
@@ -88,6 +111,13 @@ class FaultInfo(Options):
                 ("word_count", c_uint32), ("access", c_int), ("access_bytes", c_uint32),
                 ("address", c_uint64), ("lane_mask", c_uint64), ("work_group", c_uint32 * 3),
                 ("wave", c_uint32), ("check", c_char_p), ("key", c_char_p), ("dispatches", c_uint64)]
+
+
+class FaultData(Options):
+    _fields_ = [("size", c_size_t), ("status", c_int), ("access", c_int), ("access_bytes", c_uint32), ("wave", c_uint32),
+                ("work_group", c_uint32 * 3), ("lanes_are_exact", c_int), ("pc", c_uint64),
+                ("kernel_offset", c_int64), ("address", c_uint64), ("lane_mask", c_uint64),
+                ("addresses", POINTER(c_uint64)), ("number", c_uint64)]
 
 
 class ResultInfo(Options):
@@ -121,7 +151,7 @@ class WavejitError(Exception):
 
 
 class Fault(WavejitError):
-    """Why a dispatch stopped: the fields of wj_fault."""
+    """Why a dispatch stopped: the fields of wj_fault, and what wj_fault_data has besides."""
     message: str
     report: str
     kernel: str
@@ -141,14 +171,19 @@ class Fault(WavejitError):
     check: str
     key: str
     dispatches: int
+    number: int
+    addresses: tuple[int, ...] | None  # 64: where each lane in lane_mask faulted; or not known
+    waves: Sequence[Any] = ()  # Wave: what launch(keep_waves=...) has kept
 
-    def __init__(self, info: FaultInfo) -> None:
+    def __init__(self, info: FaultInfo, data: FaultData) -> None:
         super().__init__(info.status, info.report.decode())
         for name, _ in info._fields_[2:]:
             value = getattr(info, name)
             setattr(self, name, value.decode() if isinstance(value, bytes) else
                     tuple(value) if isinstance(value, ctypes.Array) else value)
         self.words = self.words[:self.word_count]
+        self.number = data.number
+        self.addresses = tuple(data.addresses[:64]) if data.addresses else None
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:
@@ -196,12 +231,23 @@ kernel_patch = _function("wj_kernel_patch", c_int, c_void_p, c_uint64, c_char_p,
 dispatch_submit = _function("wj_dispatch_submit", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 dispatch_wait = _function("wj_dispatch_wait", c_int, c_void_p)
 dispatch_get_result = _function("wj_dispatch_get_result", c_int, c_void_p, POINTER(ResultInfo))
+dispatch_get_fault_data = _function("wj_dispatch_get_fault_data", c_int, c_void_p, POINTER(FaultData))
+prepared_get_fault_data = _function("wj_prepared_get_fault_data", c_int, c_void_p, POINTER(FaultData))
 dispatch_get_fault = _function("wj_dispatch_get_fault", c_int, c_void_p, POINTER(FaultInfo))
 launch_prepare = _function("wj_launch_prepare", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 prepared_set_argument = _function("wj_prepared_set_argument", c_int, c_void_p, c_uint32, c_char_p, c_size_t)
 prepared_launch = _function("wj_prepared_launch", c_int, c_void_p, POINTER(ResultInfo))
 prepared_get_fault = _function("wj_prepared_get_fault", c_int, c_void_p, POINTER(FaultInfo))
 prepared_release = _function("wj_prepared_release", None, c_void_p)
+wave_get_info = _function("wj_wave_get_info", c_int, c_void_p, POINTER(WaveInfo))
+wave_read_registers = _function("wj_wave_read_registers", c_int, c_void_p, c_int, c_uint32, c_uint32, c_void_p)
+wave_write_registers = _function("wj_wave_write_registers", c_int, c_void_p, c_int, c_uint32, c_uint32, c_void_p)
+wave_read_lds = _function("wj_wave_read_lds", c_int, c_void_p, c_uint32, c_void_p, c_uint32)
+wave_write_lds = _function("wj_wave_write_lds", c_int, c_void_p, c_uint32, c_void_p, c_uint32)
+wave_read_private = _function("wj_wave_read_private", c_int, c_void_p, c_uint32, c_uint32, c_void_p, c_uint32)
+wave_disassemble = _function("wj_wave_disassemble", c_int, c_void_p, c_uint64, c_char_p, c_size_t, POINTER(c_uint32))
+dispatch_wave_count = _function("wj_dispatch_wave_count", c_size_t, c_void_p)
+dispatch_wave_at = _function("wj_dispatch_wave_at", c_void_p, c_void_p, c_size_t)
 coverage_write = _function("wj_coverage_write", c_int, c_void_p, c_char_p)
 dispatch_release = _function("wj_dispatch_release", None, c_void_p)
 

@@ -12,6 +12,7 @@ import numpy
 import numpy.typing
 
 from . import _c
+from .waves import KEEP, Hooks, Wave
 
 Array = numpy.typing.NDArray[Any]
 DType = numpy.typing.DTypeLike
@@ -84,6 +85,7 @@ class Context:
         self._prepared: list[Prepared] = []
         self._hooks: dict[int, _c.PageHooks] = {}
         self._hook_error: BaseException | None = None
+        self._dispatches: set[int] = set()  # handles that are not released yet
         self.coverage: Array | None = None
         if coverage is not None:
             self.coverage = numpy.zeros(coverage, numpy.uint8) if isinstance(coverage, int) else coverage
@@ -100,13 +102,19 @@ class Context:
 
     def check(self, status: int) -> None:
         if status:
-            raise _c.WavejitError(status, _c.last_error(self._handle).decode())
+            raise _c.WavejitError(status, self.last_error())
+
+    def last_error(self) -> str:
+        return str(_c.last_error(self._handle).decode())
 
     def close(self) -> None:
         """Ends the context with its modules and arrays. Also at the end of a `with`."""
         if self._handle:
             for prepared in list(self._prepared):
                 prepared.release()
+            for dispatch in self._dispatches:
+                _c.dispatch_release(c_void_p(dispatch))
+            self._dispatches.clear()
             for module in self._modules:
                 _c.module_unload(module)
             self._modules.clear()
@@ -206,9 +214,9 @@ class Context:
         self.check(_c.memory_unregister(self._handle, address))
         del self._hooks[address]
 
-    def fault(self, info: _c.FaultInfo) -> _c.Fault:
-        """With what a hook has raised as its cause."""
-        fault = _c.Fault(info)
+    def fault(self, info: _c.FaultInfo, data: _c.FaultData) -> _c.Fault:
+        """With what a hook of pages has raised as its cause."""
+        fault = _c.Fault(info, data)
         fault.__cause__, self._hook_error = self._hook_error, None
         return fault
 
@@ -225,6 +233,7 @@ class Context:
         made._handle, made.coverage = handle, self.coverage
         made._modules, made._prepared = [], []  # it ends what it was given itself
         made._hooks, made._hook_error = {}, None
+        made._dispatches = set()
         return made
 
     @overload
@@ -392,23 +401,34 @@ class Kernel:
         return options, kept
 
     def launch(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
-               instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Result:
+               instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0,
+               hooks: dict[str, Callable[..., Any]] | None = None, keep_waves: str = "none",
+               **named: Any) -> Result:
         """Runs on grid work-items in work-groups of block work-items (numbers, or up to three) and
         waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
-        DeviceArrays. Raises Fault when the kernel is stopped."""
+        DeviceArrays. Raises Fault when the kernel is stopped. hooks: functions by the names of
+        HOOKS, called with a Wave, "access" and "atomic" with an Access, too; False stops the
+        dispatch, and so does what they raise. keep_waves: "exact" or "engine", for Fault.waves."""
         options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
-        dispatch = c_void_p()
-        self._context.check(_c.dispatch_submit(self._handle, byref(options), byref(dispatch)))
-        try:
-            if _c.dispatch_wait(dispatch):
-                fault = _c.FaultInfo()
-                _c.dispatch_get_fault(dispatch, byref(fault))
-                raise self._context.fault(fault)
-            result = _c.ResultInfo()
-            _c.dispatch_get_result(dispatch, byref(result))
-            return _result(result)
-        finally:
-            _c.dispatch_release(dispatch)
+        if keep_waves not in KEEP:
+            raise ValueError(f"keep_waves {keep_waves!r}: one of {', '.join(KEEP)} is wanted")
+        options.keep_waves = KEEP[keep_waves]
+        called = Hooks(hooks or {}, self._context.last_error)
+        if hooks:
+            options.hooks = ctypes.addressof(called.struct)
+        dispatch = _Dispatch(self, options)
+        if _c.dispatch_wait(dispatch.handle):
+            if called.raised:
+                raise called.raised
+            info, data = _c.FaultInfo(), _c.FaultData()
+            _c.dispatch_get_fault(dispatch.handle, byref(info))
+            _c.dispatch_get_fault_data(dispatch.handle, byref(data))
+            fault = self._context.fault(info, data)
+            fault.waves = dispatch.waves()
+            raise fault
+        result = _c.ResultInfo()
+        _c.dispatch_get_result(dispatch.handle, byref(result))
+        return _result(result)
 
     def patch(self, offset: int, code: bytes) -> None:
         """Changes machine code in place, `offset` bytes behind the first instruction; launches that were prepared run
@@ -422,6 +442,27 @@ class Kernel:
         handle = c_void_p()
         self._context.check(_c.launch_prepare(self._handle, byref(options), byref(handle)))
         return Prepared(self, handle)
+
+
+class _Dispatch:
+    """Released when nobody needs it any more, as its waves may outlast the launch, or when its context ends."""
+
+    def __init__(self, kernel: Kernel, options: _c.LaunchOptions) -> None:
+        self._context, self.handle = kernel._context, c_void_p()
+        self._context.check(_c.dispatch_submit(kernel._handle, byref(options), byref(self.handle)))
+        self._context._dispatches.add(self.handle.value or 0)
+
+    def stands(self) -> bool:
+        return self.handle.value in self._context._dispatches
+
+    def waves(self) -> list[Wave]:
+        numbers = range(_c.dispatch_wave_count(self.handle))
+        return [Wave(_c.dispatch_wave_at(self.handle, n), self._context.last_error, self.stands) for n in numbers]
+
+    def __del__(self) -> None:
+        if self.stands():
+            self._context._dispatches.discard(self.handle.value or 0)
+            _c.dispatch_release(self.handle)
 
 
 class Prepared:
@@ -443,9 +484,10 @@ class Prepared:
         result = _c.ResultInfo()
         status = _c.prepared_launch(self._handle, byref(result))
         if status:
-            fault = _c.FaultInfo()
+            fault, numbers = _c.FaultInfo(), _c.FaultData()
             if _c.prepared_get_fault(self._handle, byref(fault)) == 0:
-                raise self._context.fault(fault)
+                _c.prepared_get_fault_data(self._handle, byref(numbers))
+                raise self._context.fault(fault, numbers)
             self._context.check(status)
         return _result(result)
 

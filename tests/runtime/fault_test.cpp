@@ -42,6 +42,54 @@ TEST_P(FaultTest, LoadOutOfBounds) {
     EXPECT_NE(std::string(fault.memory).find("8192 bytes at"), std::string::npos) << fault.memory;
 }
 
+// The same as numbers, from a prepared launch, too, without and behind a text.
+TEST_P(FaultTest, AsData) {
+    wj_kernel* k = kernel("asm", "load_at");
+    ASSERT_TRUE(k);
+    const uint64_t base = buffer(8192);
+    ASSERT_EQ(run(k, packed(base, 4096, 10)), WJ_GUEST_FAULT) << error();
+    const auto expect = [&](const wj_fault_data& data) {
+        EXPECT_EQ(data.status, WJ_GUEST_FAULT);
+        EXPECT_EQ(data.access, WJ_ACCESS_READ);
+        EXPECT_EQ(data.access_bytes, 4u);
+        EXPECT_EQ(data.pc, fault.pc);
+        EXPECT_EQ(data.kernel_offset, fault.kernel_offset);
+        EXPECT_EQ(data.address, base + 8192);
+        EXPECT_EQ(data.lane_mask, 0x3fcu);
+        EXPECT_TRUE(data.lanes_are_exact);
+        ASSERT_TRUE(data.addresses);
+        for (uint32_t l = 2; l < 10; l++) EXPECT_EQ(data.addresses[l], base + 4096 * l);
+    };
+    wj_fault_data data = WJ_INIT(wj_fault_data);
+    ASSERT_EQ(wj_dispatch_get_fault_data(dispatch.get(), &data), WJ_OK);
+    expect(data);
+    const wj_launch_options o = packed(base, 4096, 10);
+    wj_prepared* prepared = nullptr;
+    ASSERT_EQ(wj_launch_prepare(k, &o, &prepared), WJ_OK) << error();
+    for (int n = 0; n < 3; n++) {
+        ASSERT_EQ(wj_prepared_launch(prepared, nullptr), WJ_GUEST_FAULT);
+        wj_fault_data again = WJ_INIT(wj_fault_data);
+        ASSERT_EQ(wj_prepared_get_fault_data(prepared, &again), WJ_OK);
+        expect(again);
+        EXPECT_EQ(again.number, data.number);
+        if (n == 1) continue;
+        EXPECT_NE(error().find("lanes       2-9"), std::string::npos) << error();
+        EXPECT_NE(error().find("load_at+0x"), std::string::npos) << error();
+        fault = WJ_INIT(wj_fault);
+        ASSERT_EQ(wj_prepared_get_fault(prepared, &fault), WJ_OK);
+        has("global_load_dword");
+        EXPECT_NE(std::string(fault.memory).find("8192 bytes at"), std::string::npos);
+    }
+    wj_prepared_release(prepared);
+    // Another instruction, another number; nothing of what ended well.
+    ASSERT_EQ(run(kernel("asm", "store_at"), packed(base, 4096, 10)), WJ_GUEST_FAULT);
+    wj_fault_data other = WJ_INIT(wj_fault_data);
+    ASSERT_EQ(wj_dispatch_get_fault_data(dispatch.get(), &other), WJ_OK);
+    EXPECT_NE(other.number, data.number);
+    ASSERT_EQ(run(k, packed(base, 0, 10)), WJ_OK);
+    EXPECT_EQ(wj_dispatch_get_fault_data(dispatch.get(), &other), WJ_NOT_FOUND);
+}
+
 // What is gathered is the dwords that hold them; the report has the lanes' own addresses.
 TEST_P(FaultTest, NarrowLoadsOutOfBounds) {
     const uint64_t base = buffer(8192);

@@ -1,0 +1,68 @@
+"""Waves in hooks and of faults, where the tutorial does not go: waves_test.py CODE_OBJECT"""
+import gc
+import sys
+from contextlib import contextmanager
+
+import numpy
+import wavejit
+
+
+@contextmanager
+def raises(kind, text=""):
+    try:
+        yield
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+
+
+gpu = wavejit.Context(memory="checked", threads=1)
+kernel = gpu.load(sys.argv[1])["parse_frame"]
+message, table, out = gpu.zeros(64, numpy.uint8), gpu.zeros(256, numpy.uint32), gpu.zeros(1, numpy.uint32)
+message.write(numpy.frombuffer(b"FRAME\xff".ljust(64, b"\0"), numpy.uint8))
+arguments = [message, 6, table, out]
+
+prepared = kernel.prepare(1, 1, arguments)
+numbers = set()
+for _ in range(2):
+    try:
+        prepared()
+        raise AssertionError("no fault")
+    except wavejit.Fault as fault:
+        assert fault.addresses[0] == table.address + 255 * 4 * 4
+        numbers.add(fault.number)
+assert len(numbers) == 1
+
+with raises(ZeroDivisionError):  # from the hook
+    kernel.launch(1, 1, arguments, hooks={"block": lambda wave: 1 // 0})
+with raises(ValueError, "'blocks'"):
+    kernel.launch(1, 1, arguments, hooks={"blocks": print})
+with raises(ValueError, "'all'"):
+    kernel.launch(1, 1, arguments, keep_waves="all")
+kept = []
+kernel.launch(1, 1, [message, 1, table, out], hooks={"block": kept.append})
+with raises(RuntimeError, "has gone"):
+    kept[0].pc
+
+try:
+    kernel.launch(1, 1, arguments, keep_waves="exact")
+    raise AssertionError("no fault")
+except wavejit.Fault as fault:
+    wave, = fault.waves
+gc.collect()
+assert wave.state == "stopped" and wave.read_lds().size == 0
+wave.write("v", 0, 7)
+assert (wave.v(0) == 7).all()
+wave.write("v", 1, [range(64), range(64, 128)])
+assert wave.read("v", 1, 2).tolist() == [list(range(64)), list(range(64, 128))]
+wave.write("s", 3, [1, 2])
+assert list(wave.read("s", 3, 2)) == [1, 2] and wave.s(4) == 2
+wave.exec = 1 << 40 | 3
+assert wave.exec == 1 << 40 | 3
+with raises(wavejit.WavejitError, "1 of the VGPRs from 999 on"):
+    wave.read("v", 999)
+gpu.close()
+with raises(RuntimeError, "has gone"):
+    wave.pc
+print("waves in Python: ok")
