@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "interpreter/check_parts.h"
 #include "interpreter/lds_spots.h"
@@ -45,10 +46,15 @@ private:
     std::array<LaneAccesses, most> all_;
 };
 
-Space space_of(Place place) {
-    return place == Place::Lds       ? Space::Lds
-           : place == Place::Scratch ? Space::Private
-                                     : Space::Global;
+// Where a lane's access of memory is told to be. Buffer instructions reach the wave's own private
+// memory, whose dwords lie lane by lane, by its address.
+std::pair<Space, uint64_t> told(const Wave& w, Spot spot) {
+    if (spot.place == Place::Lds) return {Space::Lds, spot.address};
+    if (spot.place == Place::Scratch) return {Space::Private, spot.address};
+    const uint64_t at = spot.address - w.scratch_base;
+    if (at < uint64_t{w.scratch_bytes} * w.size)
+        return {Space::Private, at / 4 / w.size * 4 + at % 4};
+    return {Space::Global, w.ctx->reach(spot.address)};
 }
 
 void add_spots(Wave& w, const Inst& inst, Sorted& sorted) {
@@ -59,9 +65,8 @@ void add_spots(Wave& w, const Inst& inst, Sorted& sorted) {
         part = lane == lane_before ? part + 1 : 0;
         lane_before = lane;
         if (spot.place == Place::Nowhere) return;
-        const bool global = spot.place == Place::Global;
-        sorted.add(space_of(spot.place), part, lane,
-                   global ? w.ctx->reach(spot.address) : spot.address, certain ? bytes : 0);
+        const auto [space, address] = told(w, spot);
+        sorted.add(space, part, lane, address, certain ? bytes : 0);
     });
 }
 

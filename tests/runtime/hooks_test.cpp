@@ -400,6 +400,68 @@ TEST_P(HookTest, WorkGroupsOnSeveralThreads) {
     for (uint32_t i = 0; i < groups * 256; i++) ASSERT_EQ(host<uint32_t>(out)[i], i / 256 + 1) << i;
 }
 
+// scratch32 stores 7 * lane at byte 4 of each lane's private memory, by a buffer, and loads it by a
+// flat address.
+TEST_P(HookTest, PrivateMemory) {
+    if (std::string(GetParam().target) != "gfx1030") GTEST_SKIP() << "a kernel for gfx10";
+    wj_kernel* k = kernel("waves", "scratch32");
+    ASSERT_TRUE(k);
+    const uint64_t out = buffer(4 * 32);
+    std::vector<wj_access> seen;
+    access = [&](wj_wave* wave, const wj_access_info* info) {
+        if (info->space != WJ_SPACE_PRIVATE) return WJ_HOOK_GO_ON;
+        seen.push_back(info->access);
+        EXPECT_EQ(info->lane_mask, 0xffffffffu);
+        EXPECT_EQ(info->bytes, 4u);
+        for (uint32_t l = 0; l < 32; l++) EXPECT_EQ(info->addresses[l], 4u);
+        if (info->access != WJ_ACCESS_READ) return WJ_HOOK_GO_ON;
+        uint32_t value = 0;
+        EXPECT_EQ(wj_wave_read_private(wave, 5, 4, &value, 4), WJ_OK) << error();
+        EXPECT_EQ(value, 35u);
+        value = 1000;
+        EXPECT_EQ(wj_wave_write_private(wave, 5, 4, &value, 4), WJ_OK) << error();
+        EXPECT_EQ(wj_wave_read_private(wave, 32, 4, &value, 4), WJ_INVALID_ARGUMENT);
+        EXPECT_EQ(wj_wave_read_private(wave, 5, info_of(wave).private_bytes, &value, 1),
+                  WJ_INVALID_ARGUMENT);
+        return WJ_HOOK_GO_ON;
+    };
+    hooks.access = at_access;
+    ASSERT_EQ(run(k, hooked(packed(out, 0, 32, 32))), WJ_OK) << error();
+    EXPECT_EQ(seen, (std::vector<wj_access>{WJ_ACCESS_WRITE, WJ_ACCESS_READ}));
+    for (uint32_t l = 0; l < 32; l++) ASSERT_EQ(host<uint32_t>(out)[l], l == 5 ? 1000 : 7 * l) << l;
+}
+
+// The same calls in the same order, each time.
+TEST_P(HookTest, DeterministicContexts) {
+    if (std::string(GetParam().target) == "gfx1030") GTEST_SKIP() << "no such kernel for gfx10";
+    wj_context_options options = WJ_INIT(wj_context_options);
+    options.target = GetParam().target;
+    options.engine = GetParam().engine;
+    options.memory_mode = GetParam().memory;
+    options.threads = 4;
+    options.deterministic = 1;
+    wj_context* made = nullptr;
+    ASSERT_EQ(wj_context_create(&options, &made, nullptr, 0), WJ_OK);
+    context.reset(made);
+    wj_kernel* k = kernel("asm", "store_after_barrier");
+    const uint64_t out = buffer(8 * 1024);
+    std::vector<uint64_t> order;
+    instruction = [&](wj_wave* wave) {
+        const wj_wave_info info = info_of(wave);
+        order.push_back(info.pc << 16 | info.work_group[0] << 8 | info.wave);
+        return WJ_HOOK_GO_ON;
+    };
+    hooks.instruction = at_instruction;
+    std::vector<uint64_t> first;
+    for (int n = 0; n < 3; n++) {
+        order.clear();
+        ASSERT_EQ(run(k, hooked(packed(out, 9, 8 * 256, 256))), WJ_OK) << error();
+        if (!n) first = order;
+        EXPECT_EQ(order, first);
+    }
+    EXPECT_GE(first.size(), 8u * 4 * 10);
+}
+
 TEST_P(HookTest, PreparedLaunchesHaveThemToo) {
     wj_kernel* k = sized("total", 64);
     const uint64_t out = buffer(256);
