@@ -62,9 +62,11 @@ struct ScalarRegisters {
 // Behaviour that differs between generations, as named fields. `family >= x` is written nowhere
 // else.
 struct Traits {
-    uint32_t wave_size;     // 64 or 32 lanes. Where kernels choose it, each size is a Target
-    uint32_t lds_bytes;     // per work-group limit
-    uint32_t lds_granule;   // allocation granule in bytes: out-of-range bound is the rounded size
+    uint32_t wave_size;    // 64 or 32 lanes. Where kernels choose it, each size is a Target
+    uint32_t lds_bytes;    // per work-group limit
+    uint32_t lds_granule;  // allocation granule in bytes: out-of-range bound is the rounded size
+    // What LDS_SIZE in LDS_ALLOC counts: 64 dwords on gfx6, 128 from gfx7 on.
+    uint32_t lds_size_unit() const { return lds_granule < 512 ? lds_granule : 512; }
     uint32_t vgpr_granule;  // registers are allocated in so many; GPR_ALLOC counts these
     bool unified_vgprs;     // gfx90a+: AccVGPRs are the upper part of one file (rsrc3 ACCUM_OFFSET)
     bool has_agprs;         // gfx908+

@@ -89,11 +89,15 @@ inline uint64_t read_s64(const Wave& w, const Operand& o) {
     }
 }
 
+// Bytes that LDS_ALLOC tells of.
+inline uint32_t lds_allocated(const Wave& w) {
+    return (w.lds_alloc >> 12) * traits(w).lds_size_unit();
+}
+
 // M0 has been written: before gfx9 it is the size of the LDS that accesses are checked against. (In
 // whole pairs of dwords, as translated code wants it.)
 inline void bound_lds(Wave& w) {
-    if (traits(w).m0_bounds_lds)
-        w.lds_size = std::min(w.sgpr[machine::m0] & ~7u, w.lds_allocated());
+    if (traits(w).m0_bounds_lds) w.lds_size = std::min(w.sgpr[machine::m0] & ~7u, lds_allocated(w));
 }
 
 inline void write_s32(Wave& w, const Operand& o, uint32_t v) {

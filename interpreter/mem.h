@@ -284,7 +284,7 @@ inline uint32_t lds_form_base(const Wave& w, const Inst& inst) {
 class WholeLds {
 public:
     explicit WholeLds(Wave& w) : wave_(w), bound_(w.lds_size) {
-        if (traits(w).m0_bounds_lds) w.lds_size = w.lds_allocated();
+        if (traits(w).m0_bounds_lds) w.lds_size = lds_allocated(w);
     }
     ~WholeLds() { wave_.lds_size = bound_; }
     WholeLds(const WholeLds&) = delete;

@@ -139,16 +139,13 @@ uint64_t evaluate(const Block& block, Wave& w) {
                                                       arg(1).u() * (l / i.aux));
                 break;
             case Op::ScratchBase:
-                r.u() = w.scratch_base;
-                break;
             case Op::WavesAhead:
-                r.u() = 0;
-                break;
-            case Op::GoesOn:
+                r.u() = i.op == Op::ScratchBase ? w.scratch_base : 0;
                 break;
             case Op::RowLane:
                 r.u() = row(i.imm)[i.aux];
                 break;
+            case Op::GoesOn:
             case Op::GuardRow:  // guards_hold()
             case Op::Guard:
             case Op::GuardScalar:

@@ -244,8 +244,7 @@ struct alignas(64) Wave {
     uint64_t scratch_base =
         0;  // guest flat address of this wave's private memory: what FLAT_SCRATCH and the
             // private segment buffer descriptor's base name
-    uint32_t lds_alloc = 0;  // LDS_ALLOC hardware register: LDS_SIZE at bit 12
-    uint32_t lds_allocated() const { return (lds_alloc >> 12) * 512; }  // bytes
+    uint32_t lds_alloc = 0;     // LDS_ALLOC hardware register: LDS_SIZE at bit 12
     bool trap_enabled = false;  // there is a trap handler: enabled exceptions stop the wave
     // Of code that goes by both names: the allocation's size, whose last registers VCC and its
     // neighbours are (Aliases); or 0.

@@ -52,8 +52,8 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     if (o.coverage > WJ_COVERAGE_COUNTERS)
         return Status(Code::InvalidArgument,
                       "coverage " + std::to_string(o.coverage) + " does not exist");
-    d.deterministic = o.deterministic != 0;
-    d.weak_memory = o.weak_memory != 0;
+    d.schedule.deterministic = o.deterministic != 0;
+    d.schedule.weak_memory = o.weak_memory != 0;
     static_assert(machine::all_checks == WJ_CHECK_ALL &&
                   uint32_t{machine::check_unaligned} == WJ_CHECK_UNALIGNED);
     if (o.checks & ~machine::known_checks)

@@ -121,7 +121,7 @@ wj_status wj::c_api::make_launch(wj_kernel* kernel, const wj_launch_options* opt
     wj_context* context = kernel->module->context;
     wj_launch_options& o = out.options;
     if (!options || !read_options(options, o)) return context->fail(WJ_INVALID_ARGUMENT, bad_size);
-    if (o.schedule_seed && !context->device->options().deterministic)
+    if (o.schedule_seed && !context->device->options().schedule.deterministic)
         return context->fail(WJ_INVALID_ARGUMENT,
                              "schedule_seed is of deterministic contexts: set `deterministic` in "
                              "the context's options");

@@ -6,6 +6,7 @@
 
 #include "frontend/effects.h"
 #include "interpreter/interpreter.h"
+#include "machine/work_group.h"
 #include "runtime/guest_code.h"
 
 namespace wj::runtime {
@@ -61,7 +62,7 @@ struct Replica {
         wave.vgpr = reinterpret_cast<uint32_t*>(aligned);
         std::memcpy(wave.vgpr, from.vgpr, rows * machine::lanes * 4);
         if (from.agpr) wave.agpr = wave.vgpr + (from.agpr - from.vgpr);
-        lds.assign(from.lds, from.lds + from.lds_allocated());
+        lds.assign(from.lds, from.lds + from.group->lds_bytes);
         lds.resize(lds.size() + 64);
         wave.lds = lds.data();
     }
@@ -91,7 +92,7 @@ bool runs_for_ever(const Target& target, machine::Engine& engine, machine::Wave&
         replica.wave.budget = 1;
         replica.wave.exit = {};
         if (engine.run(replica.wave) != machine::ExitKind::Yield) return false;
-        if (std::memcmp(replica.wave.lds, original.lds, original.lds_allocated())) return false;
+        if (std::memcmp(replica.wave.lds, original.lds, original.group->lds_bytes)) return false;
         if (replica.same_state(anchor->wave)) return true;
         if ((step & (step - 1)) == 0) anchor = std::make_unique<Replica>(replica.wave);
     }

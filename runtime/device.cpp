@@ -93,14 +93,16 @@ public:
                         "WJ_MEMORY_CHECKED)"};
             memory_.keep_freed_addresses();
         }
-        if ((options_.weak_memory || options_.schedule_seed) && !options_.deterministic)
+        if ((options_.schedule.weak_memory || options_.schedule.seed) &&
+            !options_.schedule.deterministic)
             return {Code::InvalidArgument,
                     "weak memory and schedule seeds are of deterministic contexts: set "
                     "`deterministic` (WAVEJIT_DETERMINISTIC=1, --deterministic)"};
         // Code that counts edges or time, or checks, is this device's own.
-        if (coverage_.counters || options_.deterministic || options_.checks) options_.cache = false;
-        if (options_.deterministic) options_.threads = 1;
-        if (options_.checks & machine::check_waitcnt || options_.weak_memory)
+        if (coverage_.counters || options_.schedule.deterministic || options_.checks)
+            options_.cache = false;
+        if (options_.schedule.deterministic) options_.threads = 1;
+        if (options_.checks & machine::check_waitcnt || options_.schedule.weak_memory)
             options_.engine = EngineKind::Interpreter;
         if (!options_.findings) {
             options_.findings = std::make_shared<Findings>();
@@ -340,10 +342,10 @@ private:
                               "': its code object refers to symbols that are not resolved yet; "
                               "freeze the executable first");
         DispatchRequest complete = request;
-        complete.deterministic = options_.deterministic;
+        complete.deterministic = options_.schedule.deterministic;
         complete.checks = options_.checks;
-        complete.weak_memory = options_.weak_memory;
-        if (!complete.schedule_seed) complete.schedule_seed = options_.schedule_seed;
+        complete.weak_memory = options_.schedule.weak_memory;
+        if (!complete.schedule_seed) complete.schedule_seed = options_.schedule.seed;
         if (options_.engine == EngineKind::Interpreter && complete.kept_waves != KeptWaves::None)
             complete.kept_waves = KeptWaves::Exact;
         if (!complete.queue_address) complete.queue_address = queue_.address();

@@ -56,13 +56,14 @@ struct DeviceOptions {
     // Empty: none.
     std::string coverage_report;
     std::shared_ptr<CoverageReport> coverage_to;  // of another device, to share it; null: its own
-    // Dispatches run one after the other in one order of waves, and clocks count instructions.
-    bool deterministic = false;
-    // With it: stores stay under way, and caches hold old values, as a dispatch's schedule seed
-    // says.
-    bool weak_memory = false;
-    uint64_t schedule_seed = 0;  // of dispatches that have none
-    uint32_t checks = 0;         // machine::Check
+    struct {
+        // Dispatches run one after the other in one order of waves, and clocks count instructions.
+        bool deterministic = false;
+        // With it: stores stay under way, and caches hold old values, as a dispatch's seed says.
+        bool weak_memory = false;
+        uint64_t seed = 0;  // of dispatches that have none
+    } schedule;
+    uint32_t checks = 0;  // machine::Check
     // Files (findings.h): what is found is written to, as text, JSON or SARIF by its ending; what
     // is not reported. Empty: none.
     std::string check_report, check_suppressions;

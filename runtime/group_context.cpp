@@ -140,9 +140,9 @@ void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     if (plan.request.checks) begin_shadow(plan);
     group.weak = nullptr;
     if (plan.request.weak_memory && plan.request.schedule_seed) {
-        weak_.begin(group.wave_count, plan.kernel.wgp_mode || plan.kernel.tg_split,
-                    mix(plan.request.schedule_seed + mix(group.linear_id)));
-        group.weak = &weak_;
+        models_.weak.begin(group.wave_count, plan.kernel.wgp_mode || plan.kernel.tg_split,
+                           mix(plan.request.schedule_seed + mix(group.linear_id)));
+        group.weak = &models_.weak;
     }
     // Else it holds what the last work-group left here, whichever that was.
     if (plan.request.deterministic && plan.scratch_lane_bytes)
@@ -161,11 +161,11 @@ void GroupContext::begin_barriers(const LaunchPlan& plan) {
 
 void GroupContext::begin_shadow(const LaunchPlan& plan) {
     const uint32_t checks = plan.request.checks;
-    group.shadow = &shadow_;
-    shadow_.lds.begin(plan.request.group_segment_size);
-    shadow_.waves.resize(checks & machine::checks_of_registers ? group.wave_count : 0);
-    shadow_.watches_bits = plan.code.watches_bits;
-    for (machine::RegisterShadow& wave : shadow_.waves)
+    group.shadow = &models_.shadow;
+    models_.shadow.lds.begin(plan.request.group_segment_size);
+    models_.shadow.waves.resize(checks & machine::checks_of_registers ? group.wave_count : 0);
+    models_.shadow.watches_bits = plan.code.watches_bits;
+    for (machine::RegisterShadow& wave : models_.shadow.waves)
         wave.begin(plan.code.watches_bits, plan.vgpr_count + plan.agpr_count, plan.id_rows,
                    initial_sgprs(plan), plan.scratch_lane_bytes);
 }

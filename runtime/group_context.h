@@ -130,8 +130,10 @@ private:
     void begin_barriers(const LaunchPlan& plan);
     void begin_shadow(const LaunchPlan& plan);
     machine::NamedBarriers named_;
-    machine::GroupShadow shadow_;  // with checkers
-    memory::WeakMemory weak_;
+    struct {
+        machine::GroupShadow shadow;  // with checkers
+        memory::WeakMemory weak;
+    } models_;
     struct {
         uint64_t begin = 0, size = 0;
     } scratch_;  // guest memory: buffer instructions address it

@@ -455,7 +455,7 @@ void init_wave(const LaunchPlan& plan, const machine::WorkGroup& group, uint32_t
     wave.gws_phase = 0;
     wave.hw_id = (index / 4 & 15) | (index & 3) << 4;
     // LDS_SIZE, in units of 128 dwords, of gfx6 64.
-    wave.lds_alloc = plan.lds_bytes / std::min(plan.target->traits.lds_granule, 512u) << 12;
+    wave.lds_alloc = plan.lds_bytes / plan.target->traits.lds_size_unit() << 12;
 
     uint32_t items = group.size[0] * group.size[1] * group.size[2];
     uint32_t first = index * wave_size;

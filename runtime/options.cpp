@@ -86,15 +86,16 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
     if (const char* text = variable("WAVEJIT_CHECK_SUPPRESSIONS")) base.check_suppressions = text;
     if (const char* text = variable("WAVEJIT_COVERAGE")) base.coverage_report = text;
     if (const char* text = variable("WAVEJIT_DETERMINISTIC"))
-        if (Status s = choice("WAVEJIT_DETERMINISTIC", text, switches, base.deterministic); !s)
+        if (Status s = choice("WAVEJIT_DETERMINISTIC", text, switches, base.schedule.deterministic);
+            !s)
             return s;
     if (const char* text = variable("WAVEJIT_WEAK_MEMORY"))
-        if (Status s = choice("WAVEJIT_WEAK_MEMORY", text, switches, base.weak_memory); !s)
+        if (Status s = choice("WAVEJIT_WEAK_MEMORY", text, switches, base.schedule.weak_memory); !s)
             return s;
     if (const char* text = variable("WAVEJIT_SCHEDULE_SEED")) {
         auto n = number("WAVEJIT_SCHEDULE_SEED", text, 0, ~0u);
         if (!n) return n.status();
-        base.schedule_seed = *n;
+        base.schedule.seed = *n;
     }
     if (const char* text = variable("WAVEJIT_THREADS")) {
         auto n = number("WAVEJIT_THREADS", text, 0, 1024);

@@ -84,7 +84,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
         slot->context.gws = gws_.get();
         slot->context.gds = gds_.get();
         slot->context.coverage = coverage;
-        slot->context.counts_time = options_.deterministic;
+        slot->context.counts_time = options_.schedule.deterministic;
         slot->context.checks = options_.checks;
         free_slots_.push_back(std::move(slot));
     }
@@ -224,7 +224,8 @@ bool Scheduler::run_alone(const std::shared_ptr<DispatchState>& dispatch, bool t
 
 std::shared_ptr<DispatchState> Scheduler::pick(DispatchState* wanted) {
     size_t n = active_.size();
-    if (options_.deterministic) n = std::min<size_t>(n, 1);  // in the order of their submission
+    if (options_.schedule.deterministic)
+        n = std::min<size_t>(n, 1);  // in the order of their submission
     for (size_t i = 0; i < n; i++) {
         size_t at = (cursor_ + i) % n;
         if ((wanted && active_[at].get() != wanted) || !may_join(*active_[at])) continue;
@@ -428,14 +429,14 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
                 look_around_();
                 backoff.pause();
                 slept = 0;
-                if (options_.deterministic) continue;
+                if (options_.schedule.deterministic) continue;
                 std::lock_guard lock(mutex_);
                 if (bounded || active_.size() > 1 || shutdown_) return;
             }
         }
         const uint64_t now = now_ns(), elapsed = now - begin;
         // What is counted is not to depend on how long it takes.
-        if (now - last < batches.short_ns || options_.hot_blocks || options_.deterministic)
+        if (now - last < batches.short_ns || options_.hot_blocks || options_.schedule.deterministic)
             share = std::min(share * 2, dispatch.streams ? batches.most_streamed : largest_share_);
         else if (now - last > batches.long_ns && share > 1)
             share /= 2;
@@ -450,7 +451,7 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
                 wake(threads_);
             }
         }
-        if (elapsed > quantum_ns && !options_.deterministic) {
+        if (elapsed > quantum_ns && !options_.schedule.deterministic) {
             look_around_();
             std::lock_guard lock(mutex_);
             if (bounded || active_.size() > 1 || shutdown_) return;

@@ -23,6 +23,10 @@ constexpr Binary binaries[] = {
     {Op::UXor64, X::kIdXor},
 };
 
+x86::Mem scratch_base() {
+    return x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, scratch_base)));
+}
+
 }  // namespace
 
 void BlockCompiler::uniform_op(Value v) {
@@ -99,10 +103,8 @@ void BlockCompiler::uniform_op(Value v) {
             return finish();
         }
         case Op::ScratchBase:
-            a_.mov(udef(v), x86::qword_ptr(reg::wave, in_wave(offsetof(Wave, scratch_base))));
-            return finish();
         case Op::CodeAddress:
-            a_.mov(udef(v), pool_code_address(i.imm));
+            a_.mov(udef(v), i.op == Op::CodeAddress ? pool_code_address(i.imm) : scratch_base());
             return finish();
         case Op::GetS32:
         case Op::GetS64:

@@ -271,5 +271,22 @@ TEST_F(LdsMemory, GlobalWaveSyncReleasesWhenAllWavesHaveCome) {
     }
 }
 
+// M0 is no way out of the allocation, whose size LDS_ALLOC has in units of 64 dwords on gfx6, of
+// 128 behind it (ISA documents of Southern Islands, Sea Islands, GCN3).
+TEST_F(LdsMemory, M0ReachesNoFurtherThanTheAllocation) {
+    const struct {
+        const char* target;
+        uint32_t unit, s_mov_m0;  // s_mov_b32 m0, -1
+    } rows[] = {
+        {"gfx600", 256, 0xbefc03c1}, {"gfx700", 512, 0xbefc03c1}, {"gfx803", 512, 0xbefc00c1}};
+    for (const auto& row : rows) {
+        ctx->target = find_target(row.target);
+        w().lds_alloc = 2 << 12;
+        EXPECT_EQ(run({row.s_mov_m0}), none);
+        EXPECT_EQ(w().sgpr[machine::m0], ~0u);
+        EXPECT_EQ(w().lds_size, 2 * row.unit) << row.target;
+    }
+}
+
 }  // namespace
 }  // namespace wj::interp

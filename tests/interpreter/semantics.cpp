@@ -52,7 +52,6 @@ struct State {
             for (uint32_t l = 0; l < 64; ++l) wave.row(r)[l] = 0xc0c0c0c0u + r;
         wave.lds = reinterpret_cast<uint8_t*>(lds.data());
         wave.lds_size = lds_bytes;
-        wave.lds_alloc = lds_bytes / 512 << 12;
     }
 
     Status allocate() {
@@ -256,6 +255,7 @@ std::string run_case(machine::Engine& engine, const SemanticCase& c) {
     w.size = static_cast<uint8_t>(c.wave_size);
     if (const Status status = state.allocate(); !status) return status.message();
     w.mode = c.mode;
+    w.lds_alloc = lds_bytes / target.traits.lds_size_unit() << 12;
     w.trap_enabled = true;
     w.sgpr_aliases = static_cast<uint8_t>(c.aliases);
     for (const auto& [name, values] : c.set)

@@ -190,7 +190,7 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     w.mode = rng() % 4 ? 0x3f0 : static_cast<uint32_t>(rng()) & 0x8003ff;
     static constexpr uint32_t lds_sizes[] = {lds_bytes, lds_bytes, lds_bytes, 4096, 512, 0};
     w.lds_size = lds_sizes[rng() % std::size(lds_sizes)];
-    w.lds_alloc = w.lds_size / 512 << 12;
+    w.lds_alloc = w.lds_size / target_.traits.lds_size_unit() << 12;
     w.scratch_bytes = scratch_bytes;
     w.ctx = &context_;
     addresses(s, values);
