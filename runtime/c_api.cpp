@@ -23,9 +23,7 @@ wj_status to_c(Code code) {
     return static_cast<wj_status>(code);
 }
 
-namespace {
-
-Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
+Result<runtime::DeviceOptions> make_device_options(const wj_context_options& o) {
     runtime::DeviceOptions d;
     if (o.target) d.target = o.target;
     if (o.engine > WJ_ENGINE_AVX512)
@@ -75,6 +73,8 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     return runtime::DeviceOptions::from_environment(d);
 }
 
+namespace {
+
 wj_status create(const wj_context_options* options, wj_context** context, std::string& error) {
     wj_context_options o;
     if (!context || !read_options(options, o)) {
@@ -82,7 +82,7 @@ wj_status create(const wj_context_options* options, wj_context** context, std::s
         return WJ_INVALID_ARGUMENT;
     }
     *context = nullptr;
-    auto device_opts = device_options(o);
+    auto device_opts = make_device_options(o);
     if (!device_opts) {
         error = device_opts.status().message();
         return to_c(device_opts.status().code());

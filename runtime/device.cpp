@@ -14,6 +14,9 @@
 #include "machine/guard.h"
 #include "machine/unwritten_memory.h"
 #include "memory/clone.h"
+#include "memory/labels.h"
+#include "runtime/capture.h"
+#include "runtime/capture_folder.h"
 #include "runtime/coverage_report.h"
 #include "runtime/engine_factory.h"
 #include "runtime/findings.h"
@@ -49,7 +52,11 @@ public:
         : options_(std::move(options)),
           target_(target),
           other_waves_(with_wave_size(target, 96 - target.traits.wave_size)),
-          service_(memory_, "dispatch packets and arguments") {}
+          service_(memory_, memory::service_label) {
+        if (!options_.captures.empty())
+            captures_ = std::make_unique<CaptureFolder>(options_.captures, options_.capture_kernels,
+                                                        options_.capture_count);
+    }
 
     ~DeviceImpl() override {
         if (left_behind()) {  // their threads and locks are those of another process
@@ -228,6 +235,57 @@ public:
                     std::static_pointer_cast<ModuleImpl>(made.modules.at(used.get())));
         made.device = std::move(device);
         return made;
+    }
+
+    // With the memory of `capture`, instead of start() alone.
+    Status start(const Capture& capture) {
+        if (options_.memory_mode == machine::MemoryMode::Window)
+            return {Code::InvalidArgument,
+                    "captured memory has addresses of its own, which are outside of a window: use "
+                    "checked or identity memory"};
+        auto placed = memory::put_image(capture.image, memory_,
+                                        options_.memory_mode == machine::MemoryMode::Identity);
+        if (!placed) return placed.status();
+        placed_ = std::move(*placed);
+        return start();
+    }
+
+    Result<std::vector<std::shared_ptr<Module>>> restore_modules(const Capture& capture) {
+        std::vector<std::shared_ptr<Module>> modules;
+        for (const Capture::Code& code : capture.code) {
+            auto module = ModuleImpl::restore(code.file, code.address, options_.target, memory_);
+            if (!module) return module.status();
+            modules.push_back(enter(*module));
+        }
+        return modules;
+    }
+
+    Result<Capture> capture(const std::shared_ptr<Module>& holder) override {
+        if (left_behind()) return Status(Code::HostError, left_behind_text);
+        std::vector<std::shared_ptr<ModuleImpl>> modules{
+            std::static_pointer_cast<ModuleImpl>(holder)};
+        for (size_t i = 0; i < modules.size(); i++)
+            for (const auto& used : modules[i]->uses)
+                if (std::ranges::find(modules, used) == modules.end()) modules.push_back(used);
+        Capture made;
+        made.target = options_.target;
+        made.compute_units = options_.compute_units;
+        for (const auto& module : modules) {
+            made.code.push_back({module->load_address(), module->file_bytes()});
+            made.holders.push_back(module);
+        }
+        made.image = memory::take_image(memory_, [&](const memory::Allocation& a) {
+            if (a.label == memory::service_label) return false;
+            return !(a.rights & memory::executable) ||
+                   std::ranges::find(modules, a.guest, &ModuleImpl::load_address) != modules.end();
+        });
+        return made;
+    }
+    CaptureFolder* captures() override { return captures_.get(); }
+    std::shared_ptr<Module> module_of(uint64_t kernel_object) override {
+        std::shared_ptr<ModuleImpl> module;
+        (void)find_kernel(kernel_object, module);
+        return module;
     }
 
     Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
@@ -484,6 +542,7 @@ private:
     // where there is none, decode_kernel_descriptor() refuses them.
     const Target* const other_waves_;
     memory::AddressSpace memory_;
+    memory::PlacedImage placed_;
     ServiceMemory service_;
     ServiceMemory::Piece queue_;
     mutable std::mutex modules_mutex_;
@@ -491,21 +550,35 @@ private:
     machine::Coverage coverage_;
     std::shared_ptr<Shared> shared_;
     UnassignedUses unassigned_uses_;
+    std::unique_ptr<CaptureFolder> captures_;
     std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
+static Result<std::unique_ptr<DeviceImpl>> new_device(const DeviceOptions& options) {
     const Target* target = emulated_target(options.target);
     if (!target) return Status(Code::UnsupportedTarget, not_emulated(options.target));
     DeviceOptions checked = options;
     if (!checked.compute_units) checked.compute_units = 1;
     if (!checked.slice_instructions) checked.slice_instructions = 1;
-    auto device = std::make_unique<DeviceImpl>(std::move(checked), *target);
-    Status status = device->start();
-    if (!status) return status;
-    return std::unique_ptr<Device>(std::move(device));
+    return std::make_unique<DeviceImpl>(std::move(checked), *target);
+}
+
+Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
+    auto device = new_device(options);
+    if (!device) return device.status();
+    if (Status status = (*device)->start(); !status) return status;
+    return std::unique_ptr<Device>(std::move(*device));
+}
+
+Result<Device::Restored> Device::restore(const DeviceOptions& options, const Capture& capture) {
+    auto device = new_device(options);
+    if (!device) return device.status();
+    if (Status status = (*device)->start(capture); !status) return status;
+    auto modules = (*device)->restore_modules(capture);
+    if (!modules) return modules.status();
+    return Restored{std::move(*device), std::move(*modules)};
 }
 
 }  // namespace wj::runtime

@@ -27,6 +27,8 @@ class UnwrittenMemory;
 
 namespace wj::runtime {
 
+struct Capture;
+class CaptureFolder;
 class CoverageReport;
 class Findings;
 
@@ -64,6 +66,10 @@ struct DeviceOptions {
     std::shared_ptr<Findings> findings;  // of another device, to share them; null: its own
     // With machine::check_init; of another device that has the same memory, or null: its own.
     std::shared_ptr<machine::UnwrittenMemory> unwritten;
+    // A folder that launches are captured into (capture_folder.h), of kernels whose names fit the
+    // pattern, so many of each; empty: none.
+    std::string captures, capture_kernels;
+    uint32_t capture_count = 1;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
     // A file that plans of translated blocks are appended to (docs/howto/look-at-host-code.md);
     // empty: none.
@@ -71,8 +77,8 @@ struct DeviceOptions {
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked|window, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_COVERAGE, WAVEJIT_HOT, WAVEJIT_PLANS. An
-    // unknown value is an error that names it.
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_CAPTURE..., WAVEJIT_COVERAGE, WAVEJIT_HOT,
+    // WAVEJIT_PLANS. An unknown value is an error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 
@@ -222,6 +228,19 @@ public:
         std::map<const Module*, std::shared_ptr<Module>> modules;  // by those of this one
     };
     virtual Result<Clone> clone() = 0;
+
+    // A device with what was captured, and its code. options.memory_mode: checked or identity.
+    struct Restored {
+        std::unique_ptr<Device> device;
+        std::vector<std::shared_ptr<Module>> modules;  // in the capture's order
+    };
+    static Result<Restored> restore(const DeviceOptions& options, const Capture& capture);
+    // What launches of the module's kernels can reach, but for the launch itself.
+    virtual Result<Capture> capture(const std::shared_ptr<Module>& module) = 0;
+    // Null: launches are not captured.
+    virtual CaptureFolder* captures() = 0;
+    // The module that has a kernel object there, or null.
+    virtual std::shared_ptr<Module> module_of(uint64_t kernel_object) = 0;
 
     // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and
     // queues the work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock

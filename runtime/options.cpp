@@ -117,6 +117,13 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         base.hot_blocks = *n;
     }
     if (const char* text = variable("WAVEJIT_PLANS")) base.plans = text;
+    if (const char* text = variable("WAVEJIT_CAPTURE")) base.captures = text;
+    if (const char* text = variable("WAVEJIT_CAPTURE_KERNEL")) base.capture_kernels = text;
+    if (const char* text = variable("WAVEJIT_CAPTURE_COUNT")) {
+        auto n = number("WAVEJIT_CAPTURE_COUNT", text, 1, 1u << 20);
+        if (!n) return n.status();
+        base.capture_count = *n;
+    }
     return base;
 }
 

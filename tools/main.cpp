@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -73,6 +74,12 @@ uint64_t parse_size(const std::string& text, const std::string& what) {
     return value * factor;
 }
 
+uint64_t parse_timeout(double seconds) {
+    if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > 1e9)
+        fail("--timeout takes seconds, for instance 10 or 0.5", exit_usage);
+    return static_cast<uint64_t>(seconds * 1e9);
+}
+
 void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]) {
     out[0] = out[1] = out[2] = 1;
     size_t at = 0;
@@ -111,6 +118,9 @@ int main(int argc, char** argv) {
     std::vector<std::string> words(argv + 1, argv + argc), program_arguments;
     add_run(app, program_arguments, result);
     add_launch(app, result);
+    add_replay(app, result);
+    add_difftest(app, result);
+    add_minimise(app, result);
     add_info(app, result);
     add_disasm(app, result);
     add_translate(app);

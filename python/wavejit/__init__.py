@@ -11,7 +11,7 @@ A thin layer over the C interface (include/wavejit/wavejit.h), which says what e
 """
 
 from ._c import STATUS, Fault, WavejitError, library_path
-from .context import Context, DeviceArray, Kernel, Module, Prepared, Result, Snapshot
+from .context import Captured, Context, DeviceArray, Kernel, Module, Prepared, Result, Snapshot
 
-__all__ = ["Context", "DeviceArray", "Fault", "Kernel", "Module", "Prepared", "Result", "STATUS",
+__all__ = ["Captured", "Context", "DeviceArray", "Fault", "Kernel", "Module", "Prepared", "Result", "STATUS",
            "Snapshot", "WavejitError", "library_path"]

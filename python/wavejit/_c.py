@@ -103,6 +103,11 @@ class RestoreInfo(Options):
                 ("allocations_freed", c_uint64), ("allocations_put_back", c_uint64)]
 
 
+class CapturedMemory(Options):
+    _fields_ = [("size", c_size_t), ("number", c_uint64), ("address", c_uint64), ("bytes", c_uint64),
+                ("rights", c_uint32), ("label", c_char_p)]
+
+
 class WavejitError(Exception):
     """A call that failed. status: its number, STATUS[status] its name."""
 
@@ -189,6 +194,11 @@ prepared_set_argument = _function("wj_prepared_set_argument", c_int, c_void_p, c
 prepared_launch = _function("wj_prepared_launch", c_int, c_void_p, POINTER(ResultInfo))
 prepared_get_fault = _function("wj_prepared_get_fault", c_int, c_void_p, POINTER(FaultInfo))
 prepared_release = _function("wj_prepared_release", None, c_void_p)
+capture_write = _function("wj_capture_write", c_int, c_void_p, POINTER(LaunchOptions), c_char_p)
+capture_open = _function("wj_capture_open", c_int, c_char_p, POINTER(ContextOptions), POINTER(c_void_p), c_char_p,
+                         c_size_t)
+capture_get_launch = _function("wj_capture_get_launch", c_int, c_void_p, POINTER(c_void_p), POINTER(LaunchOptions))
+capture_get_memory = _function("wj_capture_get_memory", c_int, c_void_p, c_size_t, POINTER(CapturedMemory))
 coverage_write = _function("wj_coverage_write", c_int, c_void_p, c_char_p)
 dispatch_release = _function("wj_dispatch_release", None, c_void_p)
 

@@ -51,6 +51,21 @@ def _result(result: _c.ResultInfo) -> Result:
     return Result(result.work_groups, result.waves, result.wave_instructions, result.end_ns - result.start_ns)
 
 
+def _launch(context: Context, kernel: c_void_p, options: _c.LaunchOptions) -> Result:
+    dispatch = c_void_p()
+    context.check(_c.dispatch_submit(kernel, byref(options), byref(dispatch)))
+    try:
+        if _c.dispatch_wait(dispatch):
+            fault = _c.FaultInfo()
+            _c.dispatch_get_fault(dispatch, byref(fault))
+            raise _c.Fault(fault)
+        result = _c.ResultInfo()
+        _c.dispatch_get_result(dispatch, byref(result))
+        return _result(result)
+    finally:
+        _c.dispatch_release(dispatch)
+
+
 class Context:
     """An emulated GPU. coverage: counters for the edges of guest code, as a number of them or a
     contiguous uint8 array; `coverage` is then the array, which the caller clears. checks: names of
@@ -167,9 +182,14 @@ class Context:
         array or a module of this one is there. Needs checked memory."""
         handle = c_void_p()
         self.check(_c.context_clone(self._handle, byref(handle)))
+        return Context._of(handle, self.coverage)
+
+    @staticmethod
+    def _of(handle: c_void_p, coverage: Array | None) -> Context:
+        """A context that ends its modules itself."""
         made = Context.__new__(Context)
-        made._handle, made.coverage = handle, self.coverage
-        made._modules, made._prepared = [], []  # it ends what it was given itself
+        made._handle, made.coverage = handle, coverage
+        made._modules, made._prepared = [], []
         return made
 
     @overload
@@ -342,18 +362,14 @@ class Kernel:
         waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
         DeviceArrays. Raises Fault when the kernel is stopped."""
         options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
-        dispatch = c_void_p()
-        self._context.check(_c.dispatch_submit(self._handle, byref(options), byref(dispatch)))
-        try:
-            if _c.dispatch_wait(dispatch):
-                fault = _c.FaultInfo()
-                _c.dispatch_get_fault(dispatch, byref(fault))
-                raise _c.Fault(fault)
-            result = _c.ResultInfo()
-            _c.dispatch_get_result(dispatch, byref(result))
-            return _result(result)
-        finally:
-            _c.dispatch_release(dispatch)
+        return _launch(self._context, self._handle, options)
+
+    def capture(self, path: str, grid: Sizes, block: Sizes, args: Sequence[Any] = (), dynamic_lds: int = 0,
+                **named: Any) -> None:
+        """Writes what launch() with these arguments would do into a file: the code, the arguments
+        and all memory of the context. Captured(path) and `wavejit replay` launch it."""
+        options, _kept = self._options(grid, block, args, 0.0, 0, 0, dynamic_lds, named)
+        self._context.check(_c.capture_write(self._handle, byref(options), path.encode()))
 
     def prepare(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
                 instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Prepared:
@@ -362,6 +378,35 @@ class Kernel:
         handle = c_void_p()
         self._context.check(_c.launch_prepare(self._handle, byref(options), byref(handle)))
         return Prepared(self, handle)
+
+
+class Captured:
+    """A launch from a file that Kernel.capture() or `wavejit run --capture` has written, in a context
+    of its own. memory: an array of bytes for each allocation, at the address that it had."""
+
+    def __init__(self, path: str, engine: str = "auto", memory: str = "checked", threads: int = 0,
+                 deterministic: bool = False) -> None:
+        if engine not in ENGINES or memory not in MEMORY:
+            raise ValueError(f"engine {engine!r} or memory {memory!r} does not exist")
+        options = _c.ContextOptions(engine=ENGINES[engine], memory_mode=MEMORY[memory], threads=threads,
+                                    deterministic=int(deterministic))
+        handle, error = c_void_p(), ctypes.create_string_buffer(1024)
+        status = _c.capture_open(path.encode(), byref(options), byref(handle), error, len(error))
+        if status:
+            raise _c.WavejitError(status, error.value.decode())
+        self.context = Context._of(handle, None)
+        self._kernel, self._options = c_void_p(), _c.LaunchOptions()
+        self.context.check(_c.capture_get_launch(handle, byref(self._kernel), byref(self._options)))
+        self.memory: list[DeviceArray] = []
+        info = _c.CapturedMemory()
+        while _c.capture_get_memory(handle, len(self.memory), byref(info)) == 0:
+            self.memory.append(DeviceArray(self.context, info.bytes, numpy.uint8, info.address))
+
+    def launch(self, timeout: float = 0.0, instruction_limit: int = 0) -> Result:
+        """Raises Fault when the kernel is stopped. Memory stays as it is then."""
+        self._options.timeout_ns = int(timeout * 1e9)
+        self._options.instruction_limit = instruction_limit
+        return _launch(self.context, self._kernel, self._options)
 
 
 class Prepared:
