@@ -277,6 +277,8 @@ Image take_image(const AddressSpace& space, const std::function<bool(const Alloc
     for (HostRange& range : ranges) range.readable.resize((range.end - range.begin) / page_size);
     for (ImageRegion& region : image.regions) look_at_pages(space, region, ranges[region.block]);
     for (const HostRange& range : ranges) image.blocks.push_back(block_of(range));
+    // Wherever the host has them.
+    std::ranges::stable_sort(image.regions, {}, &ImageRegion::guest);
     return image;
 }
 

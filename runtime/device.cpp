@@ -53,9 +53,8 @@ public:
           target_(target),
           other_waves_(with_wave_size(target, 96 - target.traits.wave_size)),
           service_(memory_, memory::service_label) {
-        if (!options_.captures.empty())
-            captures_ = std::make_unique<CaptureFolder>(options_.captures, options_.capture_kernels,
-                                                        options_.capture_count);
+        if (const auto& c = options_.captures; !c.folder.empty())
+            captures_ = std::make_unique<CaptureFolder>(c.folder, c.kernels, c.count);
     }
 
     ~DeviceImpl() override {
@@ -66,7 +65,7 @@ public:
             scheduler_.reset();  // no dispatch runs from here on
             if (options_.coverage_to) {
                 collect_coverage();
-                const Status status = options_.coverage_to->write_at_end(options_.coverage_report);
+                const Status status = options_.coverage_to->write_at_end(options_.reports);
                 if (!status) std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
             }
             if (shared_) shared_->remove(this);
@@ -100,11 +99,16 @@ public:
         // Code that counts edges or time, or checks, is this device's own.
         if (coverage_.counters || options_.deterministic || options_.checks) options_.cache = false;
         if (options_.deterministic) options_.threads = 1;
-        if (options_.checks & machine::check_waitcnt) options_.engine = EngineKind::Interpreter;
+        if (options_.checks & (machine::check_waitcnt | machine::check_inexact))
+            options_.engine = EngineKind::Interpreter;
+        if (options_.checks & machine::check_init && options_.checks & machine::check_inexact)
+            return {Code::InvalidArgument,
+                    "the checkers init and inexact exclude each other: look with one after the "
+                    "other"};
         if (!options_.findings) {
             options_.findings = std::make_shared<Findings>();
             if (Status status =
-                    options_.findings->open(options_.check_report, options_.check_suppressions);
+                    options_.findings->open(options_.reports.checks, options_.reports.suppressions);
                 !status)
                 return status;
         }
@@ -181,6 +185,12 @@ public:
                     "WAVEJIT_COVERAGE when the GPU is made"};
         collect_coverage();
         return options_.coverage_to->write(path);
+    }
+
+    Status write_reports() override {
+        if (!options_.coverage_to) return Status::ok();
+        collect_coverage();
+        return options_.coverage_to->write(options_.reports);
     }
 
     bool idle() const override { return scheduler_->idle(); }
@@ -293,7 +303,8 @@ public:
                                                const std::shared_ptr<Module>& holder) override {
         auto state = make_dispatch(request, holder);
         if (!state) return state.status();
-        (*state)->on_done = std::move(on_done);
+        (*state)->on_done = options_.reports.fidelity.empty() ? std::move(on_done)
+                                                              : noting_refused(std::move(on_done));
         if (Status status = scheduler_->submit(*state); !status) return status;
         return std::shared_ptr<Dispatch>(std::move(*state));
     }
@@ -374,9 +385,7 @@ private:
             {module->stores_columns.of(request.kernel_object), engine().prefetch()});
         if (!plan) return plan.status();
         // Registers with two names would have two shadows.
-        plan->code.watches_bits =
-            complete.checks & machine::check_init && !plan->code.sgpr_aliases &&
-            (!plan->named_by_code() || unassigned_uses_.possible(*plan, memory_));
+        plan->code.watches_bits = !plan->code.sgpr_aliases && watches_bits(*plan, complete.checks);
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         if (complete.checks)
             state->findings =
@@ -384,6 +393,22 @@ private:
         state->module = std::move(module);
         state->piece = std::move(piece);
         return state;
+    }
+
+    bool watches_bits(const LaunchPlan& plan, uint32_t checks) {
+        if (checks & machine::check_inexact) return true;
+        return checks & machine::check_init &&
+               (!plan.named_by_code() || unassigned_uses_.possible(plan, memory_));
+    }
+
+    // For the fidelity report.
+    std::function<void(const DispatchResult&)> noting_refused(
+        std::function<void(const DispatchResult&)> on_done) {
+        return [report = options_.coverage_to,
+                on_done = std::move(on_done)](const DispatchResult& result) {
+            if (result.code == Code::Unimplemented) report->add_refused(result.fault);
+            if (on_done) on_done(result);
+        };
     }
 
     struct Entry {
@@ -463,14 +488,14 @@ private:
 
     // Counters are the fuzzer's or the embedder's, or the report's.
     Status start_coverage() {
-        if (!options_.coverage_report.empty()) {
+        if (options_.reports.count_edges()) {
             using Kind = CoverageOptions::Kind;
             if (options_.coverage.kind == Kind::Off)
                 return {Code::InvalidArgument,
                         "a coverage report is wanted, and coverage is switched off"};
             if (!options_.coverage_to) {
                 auto report = std::make_shared<CoverageReport>();
-                if (Status status = report->write(options_.coverage_report); !status) return status;
+                if (Status status = report->write(options_.reports); !status) return status;
                 options_.coverage_to = std::move(report);
             }
             if (options_.coverage.kind == Kind::Auto)

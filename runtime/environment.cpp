@@ -21,7 +21,8 @@ constexpr Variable known[] = {
     {"WAVEJIT_CAPTURE_COUNT", "how many launches of each kernel are captured (default 1)"},
     {"WAVEJIT_CAPTURE_KERNEL", "of which kernels launches are captured, as a pattern (default *)"},
     {"WAVEJIT_CHECK",
-     "checkers: memory, init, race, barrier, waitcnt, alignment, division; or all; unaligned"},
+     "checkers: memory, init, race, barrier, waitcnt, alignment, division; or all; unaligned; "
+     "inexact"},
     {"WAVEJIT_CHECK_REPORT", "file for what checkers find: .json, .sarif, else text"},
     {"WAVEJIT_CHECK_SUPPRESSIONS", "file of what checkers shall not report"},
     {"WAVEJIT_CODE_KIB", "memory for translated code in KiB (default 262144)"},
@@ -31,6 +32,8 @@ constexpr Variable known[] = {
     {"WAVEJIT_DETERMINISTIC", "1: one order of waves, clocks that count instructions"},
     {"WAVEJIT_DUMP", "folder in which every code object that is loaded is kept"},
     {"WAVEJIT_ENGINE", "interp, avx2, avx512 or auto (default auto: the best of the processor)"},
+    {"WAVEJIT_FIDELITY",
+     "file for which executed instructions are exact, and how near to hardware others are"},
     {"WAVEJIT_HOT", "number of blocks with the most executed host instructions to print (slow)"},
     {"WAVEJIT_LOG", "0 silent, 1 errors (default), 2 also refused requests that HIP handles"},
     {"WAVEJIT_MEMORY", "identity (default) or checked: kernels reach known memory only"},

@@ -155,9 +155,12 @@ void GroupContext::begin_shadow(const LaunchPlan& plan) {
     shadow_.lds.begin(plan.request.group_segment_size);
     shadow_.waves.resize(checks & machine::checks_of_registers ? group.wave_count : 0);
     shadow_.watches_bits = plan.code.watches_bits;
-    for (machine::RegisterShadow& wave : shadow_.waves)
+    const bool inexact = checks & machine::check_inexact;
+    for (machine::RegisterShadow& wave : shadow_.waves) {
         wave.begin(plan.code.watches_bits, plan.vgpr_count + plan.agpr_count, plan.id_rows,
                    initial_sgprs(plan), plan.scratch_lane_bytes);
+        if (inexact) wave.begin_watching(plan.vgpr_count + plan.agpr_count);
+    }
 }
 
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {

@@ -87,11 +87,13 @@ Ending CapturedContext::launch(const LaunchLimits& limits) const {
             fmt::format("{} + {:#x}: {}", fault.kernel, fault.kernel_offset, fault.instruction);
         // A limit stops a wave anywhere.
         if (ending.status != WJ_TIMEOUT)
-            ending.key +=
-                fmt::format(" in {} + {:#x} {}", fault.kernel, fault.kernel_offset, fault.check);
+            ending.key += fmt::format(" in {} + {:#x}", fault.kernel, fault.kernel_offset);
+        if (fault.access != WJ_ACCESS_NONE) ending.key += fmt::format(" at {:#x}", fault.address);
+        if (*fault.check) ending.key += fmt::format(", {}", fault.check);
         std::copy_n(fault.work_group, 3, ending.work_group.begin());
         ending.wave = fault.wave;
         ending.lanes = fault.lane_mask;
+        ending.address = fault.address;
     }
     wj_dispatch_release(dispatch);
     return ending;

@@ -32,7 +32,7 @@ struct Ending {
     std::string place;  // "saxpy + 0x10: global_store_dword ..."
     std::array<uint32_t, 3> work_group{};
     uint32_t wave = 0;
-    uint64_t lanes = 0;
+    uint64_t lanes = 0, address = 0;  // of an access
 };
 
 struct LaunchLimits {

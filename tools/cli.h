@@ -30,7 +30,8 @@ inline void check(const Status& status) {
 
 // Options of everything that makes a device.
 struct DeviceFlags {
-    std::string target, engine, memory, checks, check_report, check_suppressions, coverage;
+    std::string target, engine, memory, checks, check_report, check_suppressions, coverage,
+        fidelity;
     int threads = -1, compute_units = 0;
     bool deterministic = false;
     void add(CLI::App& app);

@@ -1,6 +1,10 @@
 #include "tools/difference.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "frontend/code_object.h"
+#include "tools/cli.h"
 
 namespace wj::tools {
 namespace {
@@ -9,6 +13,19 @@ constexpr std::pair<const char*, wj_engine> engines[] = {{"auto", WJ_ENGINE_AUTO
                                                          {"interp", WJ_ENGINE_INTERPRETER},
                                                          {"avx2", WJ_ENGINE_AVX2},
                                                          {"avx512", WJ_ENGINE_AVX512}};
+
+// Of the first of a failure's lanes.
+std::string work_item_of(const Ending& e, const runtime::Capture& capture) {
+    const auto object = parse_code_object(capture.code.front().file);
+    if (!object || !e.lanes) return "a wave";
+    uint32_t wave_size = 64;
+    for (const KernelInfo& k : object->kernels)
+        if (k.name == capture.launch.kernel) wave_size = k.descriptor.wave_size;
+    const auto& block = capture.launch.work_group;
+    const uint32_t item = e.wave * wave_size + static_cast<uint32_t>(std::countr_zero(e.lanes));
+    return fmt::format("work-item {},{},{}", item % block[0], item / block[0] % block[1],
+                       item / block[0] / block[1]);
+}
 
 }  // namespace
 
@@ -59,6 +76,21 @@ bool make_read_only(runtime::Capture& capture, uint64_t address, uint64_t bytes)
     add(address, behind, r.rights & ~uint32_t{memory::writable});
     add(behind, end, r.rights);
     return true;
+}
+
+std::string first_writer(runtime::Capture capture, uint64_t address, const Setup& setup) {
+    if (!make_read_only(capture, address, 4)) return "no memory that kernels may write is there";
+    const TemporaryFile file;
+    check(runtime::write_capture(capture, file.path()));
+    std::string why;
+    const auto outcome = run(file.path(), {setup.engine, "checked"}, {}, why);
+    if (!outcome) return why;
+    const Ending& e = outcome->ending;
+    if (e.status == WJ_OK) return "nobody writes there";
+    if (e.status != WJ_GUEST_FAULT || e.address < address || e.address >= address + 4)
+        return "not known, as the launch ends before: " + e.key;
+    return fmt::format("first written by {} of work-group {},{},{}, {}", work_item_of(e, capture),
+                       e.work_group[0], e.work_group[1], e.work_group[2], e.place);
 }
 
 }  // namespace wj::tools

@@ -28,5 +28,8 @@ bool differ(const Outcome& a, const Outcome& b);
 
 // Kernels may no longer write these bytes. False: no allocation that they may write has them.
 bool make_read_only(runtime::Capture& capture, uint64_t address, uint64_t bytes);
+// "first written by work-item 3,0,0 of work-group 5,0,0, kernel + 0x10: ...": who stores to the
+// dword at the address. That store is not made; memory is checked.
+std::string first_writer(runtime::Capture capture, uint64_t address, const Setup& setup);
 
 }  // namespace wj::tools

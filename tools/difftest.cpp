@@ -1,9 +1,7 @@
 // wavejit difftest: one launch on all engines and in several memory modes, whose memory and faults
 // have to be the same.
 #include <algorithm>
-#include <bit>
 
-#include "frontend/code_object.h"
 #include "runtime/capture.h"
 #include "tools/captured.h"
 #include "tools/cli.h"
@@ -24,36 +22,6 @@ bool is_capture(const std::string& path) {
     return runtime::read_capture(path).is_ok();
 }
 
-// The work-items of a failure's lanes, as far as the first one.
-std::string work_item_of(const Ending& e, const runtime::Capture& capture) {
-    const auto object = parse_code_object(capture.code.front().file);
-    if (!object || !e.lanes) return "a wave";
-    uint32_t wave_size = 64;
-    for (const KernelInfo& k : object->kernels)
-        if (k.name == capture.launch.kernel) wave_size = k.descriptor.wave_size;
-    const auto& block = capture.launch.work_group;
-    const uint32_t item = e.wave * wave_size + static_cast<uint32_t>(std::countr_zero(e.lanes));
-    return fmt::format("work-item {},{},{}", item % block[0], item / block[0] % block[1],
-                       item / block[0] / block[1]);
-}
-
-// Who is the first to store to these bytes: with them alone not writable, the first one is stopped.
-void print_writer(runtime::Capture capture, uint64_t address, const Setup& setup) {
-    const TemporaryFile file;
-    if (!make_read_only(capture, address, 4)) return;
-    check(runtime::write_capture(capture, file.path()));
-    std::string why;
-    const auto outcome = run(file.path(), {setup.engine, "checked"}, {}, why);
-    if (!outcome) return;
-    const Ending& e = outcome->ending;
-    if (e.status != WJ_GUEST_FAULT)
-        fmt::print("  {}: nobody writes them\n", setup.engine);
-    else
-        fmt::print("  {}: first written by {} of work-group {},{},{}, {}\n", setup.engine,
-                   work_item_of(e, capture), e.work_group[0], e.work_group[1], e.work_group[2],
-                   e.place);
-}
-
 void print_difference(const std::string& path, const Setup& first, const Outcome& wanted,
                       const Setup& setup, const Outcome& got) {
     const std::string names = fmt::format("{} differs from {}", setup.name(), first.name());
@@ -67,8 +35,8 @@ void print_difference(const std::string& path, const Setup& first, const Outcome
     const auto capture = runtime::read_capture(path);
     const uint64_t address = got.memory[d->piece].address + d->offset;
     if (!capture) return;
-    print_writer(*capture, address, first);
-    print_writer(*capture, address, setup);
+    for (const Setup& s : {first, setup})
+        fmt::print("  {}: {}\n", s.engine, first_writer(*capture, address, s));
 }
 
 int difftest(const std::string& path, const DifftestOptions& o) {

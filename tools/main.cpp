@@ -21,7 +21,7 @@ void DeviceFlags::add(CLI::App& app) {
     app.add_option("--memory", memory, "identity, checked or window");
     app.add_option("--check", checks,
                    "memory, init, race, barrier, waitcnt, alignment, division: what is looked for, "
-                   "several with commas, or all");
+                   "several with commas, or all; also unaligned, inexact");
     app.add_option("--check-report", check_report,
                    "file for what is found: .json, .sarif, else text");
     app.add_option("--check-suppressions", check_suppressions,
@@ -30,6 +30,9 @@ void DeviceFlags::add(CLI::App& app) {
         "--coverage", coverage,
         "file for what kernels have reached: blocks of code (.drcov), else source lines, as "
         "lcov writes them");
+    app.add_option("--fidelity", fidelity,
+                   "file for which executed instructions are exact, and how near to hardware "
+                   "others are");
     app.add_flag("--deterministic", deterministic,
                  "one order of waves, clocks that count instructions");
     app.add_option("--threads", threads, "worker threads (default: all processors)");
@@ -48,6 +51,7 @@ void DeviceFlags::to_environment() const {
     put("WAVEJIT_CHECK_REPORT", check_report);
     put("WAVEJIT_CHECK_SUPPRESSIONS", check_suppressions);
     put("WAVEJIT_COVERAGE", coverage);
+    put("WAVEJIT_FIDELITY", fidelity);
     if (deterministic) put("WAVEJIT_DETERMINISTIC", "1");
     if (threads >= 0) put("WAVEJIT_THREADS", std::to_string(threads));
     if (compute_units > 0) put("WAVEJIT_CUS", std::to_string(compute_units));

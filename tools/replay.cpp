@@ -9,6 +9,7 @@
 #include "runtime/capture.h"
 #include "tools/captured.h"
 #include "tools/cli.h"
+#include "tools/difference.h"
 
 namespace wj::tools {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 struct ReplayOptions {
     DeviceFlags device;
     std::string file, compare, dump, save;
+    std::string writer;
     double timeout = 0;
     uint64_t limit = 0;
     uint32_t repeat = 1;
@@ -101,6 +103,11 @@ Ending launch_again_and_again(const CapturedContext& captured, const ReplayOptio
 
 int replay(const ReplayOptions& o) {
     o.device.to_environment();
+    if (!o.writer.empty()) {
+        const uint64_t address = parse_size(o.writer, "--writer");
+        fmt::print("{:#x}: {}\n", address, first_writer(file_of(o.file), address, {}));
+        return exit_ok;
+    }
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
     options.memory_mode = WJ_MEMORY_CHECKED;
@@ -135,6 +142,8 @@ void add_replay(CLI::App& app, int& result) {
                     "capture file that memory has to be equal to afterwards");
     sub->add_option("--save", o->save, "capture file to write, with memory as it is afterwards");
     sub->add_option("--dump", o->dump, "folder for what each allocation holds afterwards");
+    sub->add_option("--writer", o->writer,
+                    "an address: only find out who is the first to store there, and where");
     sub->add_option("--timeout", o->timeout, "seconds");
     sub->add_option("--limit", o->limit, "wave instructions");
     sub->callback([=, &result] { result = replay(*o); });

@@ -119,9 +119,13 @@ enum {
                               * of 4: the low bits are left out */
     WJ_CHECK_DIVISION = 64,  /* v_rcp_iflag_f32 of 0, with which integers of 32 bits are divided */
     WJ_CHECK_ALL = 127,
-    WJ_CHECK_UNALIGNED =
-        128 /* not in ALL: vector accesses and LDS at addresses that are no multiple
-             * of their size, or of 4; compilers make them of accesses of bytes */
+    /* Not in ALL: vector accesses and LDS at addresses that are no multiple of their size, or of 4;
+     * compilers make them of accesses of bytes. */
+    WJ_CHECK_UNALIGNED = 128,
+    /* Not in ALL, nor together with INIT: addresses, branches and EXEC that follow from a result
+     * which hardware may have otherwise in its last bits (`wavejit info --coverage`). What goes
+     * through memory is forgotten. Everything is interpreted. */
+    WJ_CHECK_INEXACT = 256
 };
 
 typedef struct wj_context wj_context;
@@ -159,7 +163,8 @@ typedef struct wj_context_options {
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
                             _CACHE_DIR, _CACHE_MIB, _CAPTURE,
                             _CAPTURE_COUNT, _CAPTURE_KERNEL, _CHECK, _CHECK_REPORT,
-                            _CHECK_SUPPRESSIONS, _COVERAGE, _DETERMINISTIC, _HOT override */
+                            _CHECK_SUPPRESSIONS, _COVERAGE, _DETERMINISTIC, _FIDELITY, _HOT override
+                          */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */

@@ -21,7 +21,7 @@ Values = Any  # what numpy makes an array of, or an object of another library wi
 ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
 MEMORY = {"identity": 0, "checked": 1, "window": 2}
 CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "alignment": 32, "division": 64,
-          "unaligned": 128}
+          "unaligned": 128, "inexact": 256}
 
 
 def _three(numbers: Sizes) -> Any:

@@ -13,9 +13,22 @@ kernel void overrun(global const uint* in, global uint* out, uint count) {
     if (get_group_id(0) == 5 && get_local_id(0) == 3) out[get_global_size(0)] = 1;
 }
 
-kernel void inverse(global const float* in, global float* out, global int* found) {
+// An approximation that is stored, that decides, and that is a part of an address.
+kernel void stored(global const float* in, global float* out) {
+    size_t i = get_global_id(0);
+    out[i] = native_recip(in[i]);
+}
+kernel void decides(global const float* in, global float* out) {
     size_t i = get_global_id(0);
     float x = native_recip(in[i]);
-    out[i] = x;
-    if (x > 0.5f) found[(int)(x * 16.0f)] = 1;
+    if (x > 0.5f)
+        for (int k = 0; k < 100; k++) out[(i * 7 + k) % 64] = k;
+}
+kernel void leads(global const float* in, global float* out) {
+    out[(int)native_recip(in[get_global_id(0)]) & 63] = 1;
+}
+// Divisions are exact: of floats, and of integers, which are the address.
+kernel void divides(global const float* in, global float* out) {
+    uint i = get_global_id(0);
+    out[i / (uint)in[0] & 63] = in[i] / in[1];
 }
