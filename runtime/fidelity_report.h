@@ -34,8 +34,13 @@ private:
         std::set<std::pair<std::string, uint64_t>> places;  // object, ELF address
         uint8_t waves = 0;  // at the place where most came by; 255: or more
     };
-    // The least exact ones first.
-    std::map<std::pair<interp::Fidelity, std::string>, Instructions, std::greater<>> found_;
+    struct LeastExactFirst {
+        using Key = std::pair<interp::Fidelity, std::string>;
+        bool operator()(const Key& a, const Key& b) const {
+            return a.first != b.first ? a.first > b.first : a.second < b.second;
+        }
+    };
+    std::map<LeastExactFirst::Key, Instructions, LeastExactFirst> found_;
 };
 
 }  // namespace wj::runtime

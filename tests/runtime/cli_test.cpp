@@ -133,7 +133,7 @@ TEST_F(Captured, ReplayTellsOfFailures) {
     expect(run("replay --writer " + out + " " + faulty), 0,
            {out + ": first written by work-item 0,0,0 of work-group 0,0,0, overrun + 0x"});
     expect(run("replay --writer 0x10 " + faulty), 0, {"no memory that kernels may write"});
-    expect(run("replay --limit 100 " + saxpy), 1, {"instruction limit"});
+    expect(run("replay --limit 100 " + saxpy), 1, {"used up its limit of"});
     expect(run("replay /no/such/file"), 1, {"/no/such/file"});
     expect(run("replay " + kernels("ids.gfx90a.hsaco")), 1, {"does not begin as one does"});
     expect(run("replay " + file("cut", read(saxpy).substr(0, 5000))), 1, {"ends too early"});
@@ -161,7 +161,7 @@ TEST_F(Captured, EnginesAreCompared) {
             "guest fault in copy + 0x"});
     expect(run("difftest --engines interp,warp " + saxpy), 2, {"warp"});
     expect(run("difftest " + kernels("asm.gfx90a.hsaco") + " --kernel endless --limit 1000", on90a),
-           1, {"instruction limit"});
+           1, {"used up its limit of"});
 }
 
 TEST_F(Captured, Minimise) {
