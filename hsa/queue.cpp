@@ -5,6 +5,7 @@
 
 #include "hsa/faults.h"
 #include "machine/wave.h"
+#include "runtime/capture_folder.h"
 
 namespace wj::hsa {
 namespace {
@@ -334,6 +335,8 @@ bool Queue::start_kernel(const hsa_kernel_dispatch_packet_t& packet, Caller call
     std::memcpy(reinterpret_cast<void*>(flight->packet_copy), &packet, sizeof packet);
     r.packet_address = flight->packet_copy;
 
+    if (const Status status = runtime::capture_if_wanted(*agent_.device, r); !status)
+        log_error("a launch was not captured: " + status.message());
     in_flight_.fetch_add(1);
     if (s) s->busy.fetch_add(1);
     auto dispatch = agent_.device->dispatch(

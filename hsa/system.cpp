@@ -175,12 +175,11 @@ void print_hot_blocks() {
 }
 
 // Devices live on behind main().
-void write_coverage() {
+void write_reports() {
     State* s = state();
     if (!s) return;
     for (wj::hsa::Agent* a : s->gpus) a->device->collect_coverage();
-    wj::runtime::Device& first = *s->gpus.front()->device;
-    if (const wj::Status status = first.write_coverage(first.options().coverage_report); !status)
+    if (const wj::Status status = s->gpus.front()->device->write_reports(); !status)
         log_error(status.message());
 }
 
@@ -201,7 +200,8 @@ hsa_status_t hsa_init() {
     static const bool registered = [] {
         if (switched_on("WAVEJIT_HOT")) std::atexit(print_hot_blocks);
         if (switched_on("WAVEJIT_STATS")) std::atexit(print_statistics);
-        if (switched_on("WAVEJIT_COVERAGE")) std::atexit(write_coverage);
+        if (switched_on("WAVEJIT_COVERAGE") || switched_on("WAVEJIT_FIDELITY"))
+            std::atexit(write_reports);
         return true;
     }();
     static_cast<void>(registered);

@@ -81,4 +81,25 @@ private:
     std::optional<Later> later_;
 };
 
+// Which registers follow from inexact results (machine::check_inexact).
+class InexactCheck {
+public:
+    InexactCheck(Wave& w, const Inst& inst);
+    void settle();  // once the instruction has run
+
+private:
+    static constexpr uint32_t no_row = ~0u;
+    uint32_t row_of(const Operand& o, uint32_t dword) const;
+    uint64_t lanes_of(const Operand& o) const;
+    void tell(const Operand& o, uint64_t where, const char* what) const;
+    void tell_of_condition(const char* what) const;
+    void write(const Operand& o, uint32_t dword, uint64_t from);
+
+    Wave& w_;
+    const Inst& inst_;
+    const uint64_t exec_;
+    machine::RegisterShadow* shadow_ = nullptr;  // null: nobody asks
+    uint64_t from_ = 0;  // lanes in which what it reads follows from an inexact result
+};
+
 }  // namespace wj::interp

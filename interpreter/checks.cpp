@@ -20,8 +20,10 @@ void watch_and_run(Wave& w, const Inst& inst) {
     look(w, inst);
     if (w.exit.kind != ExitKind::None) return;
     InitCheck bits(w, inst);
+    InexactCheck inexact(w, inst);
     handler(inst.op)(w, inst);
     bits.settle();
+    inexact.settle();
 }
 
 bool looks_at_divisions(Opcode op) {

@@ -1,5 +1,6 @@
 #include "interpreter/coverage.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -89,6 +90,10 @@ constexpr const char* lanes_off =
     "read";
 constexpr const char* scalar_half =
     "exact but for the upper half of the SGPR, of which AMD's documents do not tell: here 0";
+constexpr const char* rounded_once =
+    "rounded from the exact value; the hardware's error is not published";
+constexpr const char* of_last_bits[] = {approximation, sparse_order, dot_order,   matrix_order,
+                                        wave_order,    stochastic,   rounded_once};
 constexpr Rule bounded_rules[] = {
     {"v_rcp_", approximation},
     {"v_rsq_", approximation},
@@ -117,7 +122,7 @@ constexpr Rule bounded_rules[] = {
     {"v_permlane16_swap", swapped_lanes},
     {"v_permlane32_swap", swapped_lanes},
     {"v_cvt_f32_bf16", signalling_bf16},
-    {"v_tanh_", "rounded from the exact value; the hardware's error is not published"},
+    {"v_tanh_", rounded_once},
     {"v_cvt_f16_bf8", flushed_half},
     {"s_barrier_leave", leave_scc},
     {"v_cvt_pk_f16_bf8", flushed_half},
@@ -198,7 +203,9 @@ Coverage coverage(Opcode op) {
         return {Fidelity::Refused, why ? why : unexplained};
     }
     if (sums_measured(name)) return {};
-    if (const char* note = first_note(bounded_rules, name)) return {Fidelity::Bounded, note};
+    if (const char* note = first_note(bounded_rules, name))
+        return {Fidelity::Bounded, note,
+                std::ranges::find(of_last_bits, note) != std::end(of_last_bits)};
     return {};
 }
 

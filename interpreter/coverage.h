@@ -19,6 +19,7 @@ inline constexpr const char* unexplained = "not implemented";
 struct Coverage {
     Fidelity fidelity = Fidelity::Exact;
     const char* note = "";
+    bool last_bits = false;  // bounded, as hardware may have others in its last bits
 };
 
 Coverage coverage(Opcode op);

@@ -15,7 +15,6 @@ namespace wj::memory {
 namespace {
 
 constexpr uint64_t page_mask = page_size - 1;
-constexpr uint64_t guest_limit = 1ull << 48;
 constexpr size_t remembered_frees = 64, quarantined_frees = 4096;
 constexpr uint64_t read_write_execute = read_write | executable;
 

@@ -44,6 +44,12 @@ inline constexpr const char* unwritten_condition =
     "decides where the wave goes on, and nobody has written it";
 inline constexpr const char* unwritten_lanes =
     "decides which lanes are on, and nobody has written it";
+inline constexpr const char* inexact_address =
+    "is a part of an address, and follows from a result that is not exact";
+inline constexpr const char* inexact_condition =
+    "decides where the wave goes on, and follows from a result that is not exact";
+inline constexpr const char* inexact_lanes =
+    "decides which lanes are on, and follows from a result that is not exact";
 // Not of a fault: a wave yields, to go on where its registers are watched.
 inline constexpr const char* watched_from_here = "loads memory that nobody has written";
 

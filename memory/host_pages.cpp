@@ -55,6 +55,20 @@ bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out, Window*
     return true;
 }
 
+bool reserve_host_pages_at(uint64_t address, uint64_t bytes, HostPages& out) {
+    void* const wanted = reinterpret_cast<void*>(address);
+    void* const got =
+        mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == MAP_FAILED) return false;
+    if (got != wanted) {  // Linux before 4.17 takes it for a hint
+        munmap(got, bytes);
+        return false;
+    }
+    out = {got, bytes, got, bytes};
+    return true;
+}
+
 void release_host_pages(const HostPages& pages, Window* window) {
     if (!pages.reserved) return;
     if (window)

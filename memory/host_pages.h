@@ -21,6 +21,8 @@ struct HostPages {
 // False when the host, or the window, has no address space for it. `rights` as in memory::Rights;
 // pages are zero. `window`: where they have to be, or null; the same for their release.
 bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out, Window* window = nullptr);
+// At this address, without a hole behind; false: the process has something there.
+bool reserve_host_pages_at(uint64_t address, uint64_t bytes, HostPages& out);
 void release_host_pages(const HostPages& pages, Window* window = nullptr);
 // They are there from now on: a fault for each of a few pages costs more than all of them at once.
 void populate_host_pages(const HostPages& pages);

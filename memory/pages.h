@@ -5,6 +5,8 @@
 
 namespace wj::memory {
 
+inline constexpr uint64_t guest_limit = uint64_t{1} << 48;  // of addresses
+
 constexpr uint64_t page_floor(uint64_t address) {
     return address & ~(page_size - 1);
 }

@@ -23,9 +23,7 @@ wj_status to_c(Code code) {
     return static_cast<wj_status>(code);
 }
 
-namespace {
-
-Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
+Result<runtime::DeviceOptions> make_device_options(const wj_context_options& o) {
     runtime::DeviceOptions d;
     if (o.target) d.target = o.target;
     if (o.engine > WJ_ENGINE_AVX512)
@@ -55,19 +53,20 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     d.schedule.deterministic = o.deterministic != 0;
     d.schedule.weak_memory = o.weak_memory != 0;
     static_assert(machine::all_checks == WJ_CHECK_ALL &&
-                  uint32_t{machine::check_unaligned} == WJ_CHECK_UNALIGNED);
+                  uint32_t{machine::check_unaligned} == WJ_CHECK_UNALIGNED &&
+                  uint32_t{machine::check_inexact} == WJ_CHECK_INEXACT);
     if (o.checks & ~machine::known_checks)
         return Status(Code::InvalidArgument,
                       "checks " + hex(o.checks & ~machine::known_checks) + " do not exist");
     d.checks = o.checks;
-    if (o.check_report) d.check_report = o.check_report;
-    if (o.check_suppressions) d.check_suppressions = o.check_suppressions;
+    if (o.check_report) d.reports.checks = o.check_report;
+    if (o.check_suppressions) d.reports.suppressions = o.check_suppressions;
     d.coverage.kind = static_cast<runtime::CoverageOptions::Kind>(o.coverage);
     d.coverage.counters = o.coverage_counters;
     d.coverage.size = o.coverage_size;
     d.coverage.divergence = o.coverage_divergence != 0;
     d.coverage.lanes = o.coverage_lanes != 0;
-    if (o.coverage_report) d.coverage_report = o.coverage_report;
+    if (o.coverage_report) d.reports.coverage = o.coverage_report;
     if (o.coverage != WJ_COVERAGE_COUNTERS && (o.coverage_counters || o.coverage_size))
         return Status(Code::InvalidArgument,
                       "coverage_counters are given, but coverage is not WJ_COVERAGE_COUNTERS");
@@ -76,6 +75,8 @@ Result<runtime::DeviceOptions> device_options(const wj_context_options& o) {
     return runtime::DeviceOptions::from_environment(d);
 }
 
+namespace {
+
 wj_status create(const wj_context_options* options, wj_context** context, std::string& error) {
     wj_context_options o;
     if (!context || !read_options(options, o)) {
@@ -83,7 +84,7 @@ wj_status create(const wj_context_options* options, wj_context** context, std::s
         return WJ_INVALID_ARGUMENT;
     }
     *context = nullptr;
-    auto device_opts = device_options(o);
+    auto device_opts = make_device_options(o);
     if (!device_opts) {
         error = device_opts.status().message();
         return to_c(device_opts.status().code());

@@ -20,6 +20,7 @@
 #include "machine/unwritten_memory.h"
 #include "memory/reserved_addresses.h"
 #include "memory/snapshot.h"
+#include "runtime/capture.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
 #include "runtime/kernel_args.h"
@@ -33,6 +34,19 @@ wj_status to_c(Code code);
 }  // namespace wj::c_api
 
 namespace wj::c_api {
+
+// What wj_capture_open has read.
+struct CapturedState {
+    std::vector<wj_module*> modules;  // which the context unloads; the kernel's first
+    size_t kernel = 0;                // its number there
+    runtime::CapturedLaunch launch;
+    struct Memory {
+        uint64_t number = 0, address = 0, bytes = 0;
+        uint32_t rights = 0;
+        std::string label;
+    };
+    std::vector<Memory> memory;
+};
 
 // Whose strings wj_finding_get has given.
 struct KeptFinding {
@@ -51,7 +65,8 @@ struct wj_context {
     std::mutex mapped_mutex;
     std::multimap<uint64_t, wj::memory::ReservedAddresses> mapped;  // what map_at() has, by address
     std::mutex modules_mutex;
-    std::vector<wj_module*> modules;  // loaded
+    std::vector<wj_module*> modules;                     // loaded
+    std::unique_ptr<wj::c_api::CapturedState> captured;  // null: it is not made of a file
 
     explicit wj_context(std::unique_ptr<wj::runtime::Device> made);
     ~wj_context();
@@ -89,7 +104,7 @@ struct wj_module {
     std::shared_ptr<wj::runtime::Module> module;
     std::vector<wj_kernel> kernels;
     uint64_t origin = 0;    // the same in clones of the context, and in no other module
-    bool of_clone = false;  // the context unloads it
+    bool of_clone = false;  // or of a capture: the context unloads it
 
     wj_module(wj_context* holder, std::shared_ptr<wj::runtime::Module> loaded);
     ~wj_module();
@@ -144,6 +159,9 @@ struct wj_dispatch {
 
 namespace wj::c_api {
 
+Result<runtime::DeviceOptions> make_device_options(const wj_context_options& options);
+wj_module* add_module(wj_context* context, const std::shared_ptr<runtime::Module>& loaded);
+
 // What a launch's options say.
 struct Launch {
     wj_launch_options options;
@@ -153,6 +171,8 @@ struct Launch {
 };
 wj_status make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out);
 std::shared_ptr<machine::Hooks> make_hooks(const wj_hooks& hooks, wj_context* context);
+// By WAVEJIT_CAPTURE; what keeps it from it is printed. Before hidden arguments are filled in.
+void capture_if_wanted(const wj_kernel& kernel, const Launch& launch);
 wj_result to_c_result(const runtime::DispatchResult& result);
 // Its strings are the record's and the report.
 wj_fault to_c_fault(const runtime::FaultRecord& record, const std::string& report);

@@ -80,10 +80,7 @@ wj_status load(wj_context* context, std::span<const std::byte> bytes, const char
     }
     auto loaded = context->device->load(best->bytes);
     if (!loaded) return context->fail(loaded.status());
-    auto m = std::make_unique<wj_module>(context, *loaded);
-    for (size_t i = 0; i < m->kernels.size(); i++) m->kernels[i].layout = detect(*m, i);
-    m->origin = next_origin.fetch_add(1);
-    *module = m.release();
+    *module = add_module(context, *loaded);
     return WJ_OK;
 }
 
@@ -116,6 +113,14 @@ Status check_compiled_size(const KernelInfo& info, const std::array<uint32_t, 3>
 }
 
 }  // namespace
+
+wj_module* wj::c_api::add_module(wj_context* context,
+                                 const std::shared_ptr<runtime::Module>& loaded) {
+    auto m = std::make_unique<wj_module>(context, loaded);
+    for (size_t i = 0; i < m->kernels.size(); i++) m->kernels[i].layout = detect(*m, i);
+    m->origin = next_origin.fetch_add(1);
+    return m.release();
+}
 
 wj_status wj::c_api::make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out) {
     wj_context* context = kernel->module->context;
@@ -198,6 +203,7 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
         d->print = launch.options.print, d->print_context = launch.options.print_context;
         launch.hidden.printf_buffer = d->printf->address();
     }
+    capture_if_wanted(*kernel, launch);
     runtime::fill_hidden_arguments(*kernel->info, launch.hidden, launch.block.bytes);
     launch.request.arguments = launch.block.bytes;
     launch.request.caller_runs = caller_runs;

@@ -50,6 +50,7 @@ void CoverageReport::add(const std::string& name, const CodeObject& object, cons
     const auto layout = layout_code_object(object);
     const DebugInfo lines = DebugInfo::read(object);
     std::lock_guard lock(mutex_);
+    fidelity_.add(name, object, target, functions);
     if (layout) {
         ReachedObject& reached = objects_[name];
         reached.bytes = layout->size;
@@ -60,6 +61,11 @@ void CoverageReport::add(const std::string& name, const CodeObject& object, cons
                         block.end - block.instructions.front();
     }
     if (!lines.empty()) add_lines(lines, functions);
+}
+
+void CoverageReport::add_refused(const FaultRecord& fault) {
+    std::lock_guard lock(mutex_);
+    fidelity_.add_refused(fault);
 }
 
 void CoverageReport::add_lines(const DebugInfo& lines,
@@ -148,8 +154,16 @@ Status CoverageReport::write(const std::string& path) const {
     return Status::ok();
 }
 
-Status CoverageReport::write_at_end(const std::string& path) {
-    Status status = write(path);
+Status CoverageReport::write(const ReportFiles& files) const {
+    if (!files.fidelity.empty()) {
+        std::lock_guard lock(mutex_);
+        if (Status status = fidelity_.write(files.fidelity); !status) return status;
+    }
+    return files.coverage.empty() ? Status::ok() : write(files.coverage);
+}
+
+Status CoverageReport::write_at_end(const ReportFiles& files) {
+    Status status = write(files);
     if (status) return status;
     std::lock_guard lock(mutex_);
     if (said_ == status.message()) return Status::ok();

@@ -17,7 +17,9 @@
 #include "frontend/code_object.h"
 #include "frontend/target.h"
 #include "machine/coverage.h"
+#include "runtime/device.h"
 #include "runtime/drcov.h"
+#include "runtime/fidelity_report.h"
 
 namespace wj {
 class DebugInfo;
@@ -38,11 +40,15 @@ public:
     // one name are one. `coverage`: its places are ELF addresses.
     void add(const std::string& name, const CodeObject& object, const Target& target,
              const machine::Coverage& coverage);
+    // For the fidelity report: a dispatch that ended with Code::Unimplemented.
+    void add_refused(const FaultRecord& fault);
     // Blocks if the path ends in .drcov, else lines. NotFound: the file is empty, as there is code
     // and none of it has line tables.
     Status write(const std::string& path) const;
+    // Those of the coverage and fidelity reports that are named.
+    Status write(const ReportFiles& files) const;
     // The same of the last words of a device. Ok where another one has had the same ones.
-    Status write_at_end(const std::string& path);
+    Status write_at_end(const ReportFiles& files);
 
 private:
     struct Branch {
@@ -68,6 +74,7 @@ private:
     std::unique_ptr<uint8_t, Unmap> counters_;
     std::map<std::string, File> files_;
     std::map<std::string, ReachedObject> objects_;
+    FidelityReport fidelity_;
 };
 
 }  // namespace wj::runtime

@@ -15,6 +15,9 @@
 #include "machine/guard.h"
 #include "machine/unwritten_memory.h"
 #include "memory/clone.h"
+#include "memory/labels.h"
+#include "runtime/capture.h"
+#include "runtime/capture_folder.h"
 #include "runtime/coverage_report.h"
 #include "runtime/engine_factory.h"
 #include "runtime/findings.h"
@@ -50,8 +53,10 @@ public:
         : options_(std::move(options)),
           target_(target),
           other_waves_(with_wave_size(target, 96 - target.traits.wave_size)),
-          service_(memory_, "dispatch packets and arguments") {
+          service_(memory_, memory::service_label) {
         if (options_.memory_mode == machine::MemoryMode::Checked) memory_.leave_host_pages();
+        if (const auto& c = options_.captures; !c.folder.empty())
+            captures_ = std::make_unique<CaptureFolder>(c.folder, c.kernels, c.count);
     }
 
     ~DeviceImpl() override {
@@ -62,7 +67,7 @@ public:
             scheduler_.reset();  // no dispatch runs from here on
             if (options_.coverage_to) {
                 collect_coverage();
-                const Status status = options_.coverage_to->write_at_end(options_.coverage_report);
+                const Status status = options_.coverage_to->write_at_end(options_.reports);
                 if (!status) std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
             }
             if (shared_) shared_->remove(this);
@@ -102,12 +107,17 @@ public:
         if (coverage_.counters || options_.schedule.deterministic || options_.checks)
             options_.cache = false;
         if (options_.schedule.deterministic) options_.threads = 1;
-        if (options_.checks & machine::check_waitcnt || options_.schedule.weak_memory)
+        if (options_.checks & (machine::check_waitcnt | machine::check_inexact) ||
+            options_.schedule.weak_memory)
             options_.engine = EngineKind::Interpreter;
+        if (options_.checks & machine::check_init && options_.checks & machine::check_inexact)
+            return {Code::InvalidArgument,
+                    "the checkers init and inexact exclude each other: look with one after the "
+                    "other"};
         if (!options_.findings) {
             options_.findings = std::make_shared<Findings>();
             if (Status status =
-                    options_.findings->open(options_.check_report, options_.check_suppressions);
+                    options_.findings->open(options_.reports.checks, options_.reports.suppressions);
                 !status)
                 return status;
         }
@@ -186,6 +196,12 @@ public:
         return options_.coverage_to->write(path);
     }
 
+    Status write_reports() override {
+        if (!options_.coverage_to) return Status::ok();
+        collect_coverage();
+        return options_.coverage_to->write(options_.reports);
+    }
+
     bool idle() const override { return scheduler_->idle(); }
     bool left_behind() const override { return shared_ && shared_->used.left_behind(); }
 
@@ -251,12 +267,64 @@ public:
         return made;
     }
 
+    // With the memory of `capture`, instead of start() alone.
+    Status start(const Capture& capture) {
+        if (options_.memory_mode == machine::MemoryMode::Window)
+            return {Code::InvalidArgument,
+                    "captured memory has addresses of its own, which are outside of a window: use "
+                    "checked or identity memory"};
+        auto placed = memory::put_image(capture.image, memory_,
+                                        options_.memory_mode == machine::MemoryMode::Identity);
+        if (!placed) return placed.status();
+        placed_ = std::move(*placed);
+        return start();
+    }
+
+    Result<std::vector<std::shared_ptr<Module>>> restore_modules(const Capture& capture) {
+        std::vector<std::shared_ptr<Module>> modules;
+        for (const Capture::Code& code : capture.code) {
+            auto module = ModuleImpl::restore(code.file, code.address, options_.target, memory_);
+            if (!module) return module.status();
+            modules.push_back(enter(*module));
+        }
+        return modules;
+    }
+
+    Result<Capture> capture(const std::shared_ptr<Module>& holder) override {
+        if (left_behind()) return Status(Code::HostError, left_behind_text);
+        std::vector<std::shared_ptr<ModuleImpl>> modules{
+            std::static_pointer_cast<ModuleImpl>(holder)};
+        for (size_t i = 0; i < modules.size(); i++)
+            for (const auto& used : modules[i]->uses)
+                if (std::ranges::find(modules, used) == modules.end()) modules.push_back(used);
+        Capture made;
+        made.target = options_.target;
+        made.compute_units = options_.compute_units;
+        for (const auto& module : modules) {
+            made.code.push_back({module->load_address(), module->file_bytes()});
+            made.holders.push_back(module);
+        }
+        made.image = memory::take_image(memory_, [&](const memory::Allocation& a) {
+            if (a.label == memory::service_label) return false;
+            return !(a.rights & memory::executable) ||
+                   std::ranges::find(modules, a.guest, &ModuleImpl::load_address) != modules.end();
+        });
+        return made;
+    }
+    CaptureFolder* captures() override { return captures_.get(); }
+    std::shared_ptr<Module> module_of(uint64_t kernel_object) override {
+        std::shared_ptr<ModuleImpl> module;
+        (void)find_kernel(kernel_object, module);
+        return module;
+    }
+
     Result<std::shared_ptr<Dispatch>> dispatch(const DispatchRequest& request,
                                                std::function<void(const DispatchResult&)> on_done,
                                                const std::shared_ptr<Module>& holder) override {
         auto state = make_dispatch(request, holder);
         if (!state) return state.status();
-        (*state)->on_done = std::move(on_done);
+        (*state)->on_done = options_.reports.fidelity.empty() ? std::move(on_done)
+                                                              : noting_refused(std::move(on_done));
         if (Status status = scheduler_->submit(*state); !status) return status;
         return std::shared_ptr<Dispatch>(std::move(*state));
     }
@@ -363,9 +431,7 @@ private:
             {module->stores_columns.of(request.kernel_object), engine().prefetch()});
         if (!plan) return plan.status();
         // Registers with two names would have two shadows.
-        plan->code.watches_bits =
-            complete.checks & machine::check_init && !plan->code.sgpr_aliases &&
-            (!plan->named_by_code() || unassigned_uses_.possible(*plan, memory_));
+        plan->code.watches_bits = !plan->code.sgpr_aliases && watches_bits(*plan, complete.checks);
         auto state = std::make_shared<DispatchState>(*scheduler_, *plan, kernel->name);
         if (complete.checks)
             state->findings =
@@ -375,6 +441,22 @@ private:
         state->module = std::move(module);
         state->piece = std::move(piece);
         return state;
+    }
+
+    bool watches_bits(const LaunchPlan& plan, uint32_t checks) {
+        if (checks & machine::check_inexact) return true;
+        return checks & machine::check_init &&
+               (!plan.named_by_code() || unassigned_uses_.possible(plan, memory_));
+    }
+
+    // For the fidelity report.
+    std::function<void(const DispatchResult&)> noting_refused(
+        std::function<void(const DispatchResult&)> on_done) {
+        return [report = options_.coverage_to,
+                on_done = std::move(on_done)](const DispatchResult& result) {
+            if (result.code == Code::Unimplemented) report->add_refused(result.fault);
+            if (on_done) on_done(result);
+        };
     }
 
     struct Entry {
@@ -458,14 +540,14 @@ private:
 
     // Counters are the fuzzer's or the embedder's, or the report's.
     Status start_coverage() {
-        if (!options_.coverage_report.empty()) {
+        if (options_.reports.count_edges()) {
             using Kind = CoverageOptions::Kind;
             if (options_.coverage.kind == Kind::Off)
                 return {Code::InvalidArgument,
                         "a coverage report is wanted, and coverage is switched off"};
             if (!options_.coverage_to) {
                 auto report = std::make_shared<CoverageReport>();
-                if (Status status = report->write(options_.coverage_report); !status) return status;
+                if (Status status = report->write(options_.reports); !status) return status;
                 options_.coverage_to = std::move(report);
             }
             if (options_.coverage.kind == Kind::Auto)
@@ -540,6 +622,7 @@ private:
     // where there is none, decode_kernel_descriptor() refuses them.
     const Target* const other_waves_;
     memory::AddressSpace memory_;
+    memory::PlacedImage placed_;
     ServiceMemory service_;
     ServiceMemory::Piece queue_;
     mutable std::mutex modules_mutex_;
@@ -547,21 +630,35 @@ private:
     machine::Coverage coverage_;
     std::shared_ptr<Shared> shared_;
     UnassignedUses unassigned_uses_;
+    std::unique_ptr<CaptureFolder> captures_;
     std::unique_ptr<Scheduler> scheduler_;  // goes first: its threads use the rest
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
+static Result<std::unique_ptr<DeviceImpl>> new_device(const DeviceOptions& options) {
     const Target* target = emulated_target(options.target);
     if (!target) return Status(Code::UnsupportedTarget, not_emulated(options.target));
     DeviceOptions checked = options;
     if (!checked.compute_units) checked.compute_units = 1;
     if (!checked.slice_instructions) checked.slice_instructions = 1;
-    auto device = std::make_unique<DeviceImpl>(std::move(checked), *target);
-    Status status = device->start();
-    if (!status) return status;
-    return std::unique_ptr<Device>(std::move(device));
+    return std::make_unique<DeviceImpl>(std::move(checked), *target);
+}
+
+Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
+    auto device = new_device(options);
+    if (!device) return device.status();
+    if (Status status = (*device)->start(); !status) return status;
+    return std::unique_ptr<Device>(std::move(*device));
+}
+
+Result<Device::Restored> Device::restore(const DeviceOptions& options, const Capture& capture) {
+    auto device = new_device(options);
+    if (!device) return device.status();
+    if (Status status = (*device)->start(capture); !status) return status;
+    auto modules = (*device)->restore_modules(capture);
+    if (!modules) return modules.status();
+    return Restored{std::move(*device), std::move(*modules)};
 }
 
 }  // namespace wj::runtime

@@ -28,10 +28,26 @@ class UnwrittenMemory;
 
 namespace wj::runtime {
 
+struct Capture;
+class CaptureFolder;
 class CoverageReport;
 class Findings;
 
 enum class EngineKind : uint8_t { Auto, Interpreter, Avx2, Avx512 };
+
+// Files that a device writes; empty: none.
+struct ReportFiles {
+    // What kernels have reached (coverage_report.h), lines or blocks by its ending, and how near to
+    // the hardware's the results of that are (fidelity_report.h): written when the device is made
+    // and when it goes. With CoverageOptions::Kind::Auto they have counters of their own.
+    std::string coverage, fidelity;
+    bool count_edges() const { return !coverage.empty() || !fidelity.empty(); }
+    // What checkers have found (findings.h), as text, JSON or SARIF by its ending; and what of it
+    // is not told, which is read.
+    std::string checks, suppressions;
+    // Plans of translated blocks are appended to it (docs/howto/look-at-host-code.md).
+    std::string plans;
+};
 
 struct DeviceOptions {
     std::string target = "gfx90a";
@@ -51,10 +67,7 @@ struct DeviceOptions {
     bool exclusive_memory = false;
     bool strict_registers = true;  // report registers beyond the allocation
     CoverageOptions coverage;
-    // A file (coverage_report.h), lines or blocks by its ending, that is written when the device is
-    // made and when it goes; with CoverageOptions::Kind::Auto the report has counters of its own.
-    // Empty: none.
-    std::string coverage_report;
+    ReportFiles reports;
     std::shared_ptr<CoverageReport> coverage_to;  // of another device, to share it; null: its own
     struct {
         // Dispatches run one after the other in one order of waves, and clocks count instructions.
@@ -63,23 +76,23 @@ struct DeviceOptions {
         bool weak_memory = false;
         uint64_t seed = 0;  // of dispatches that have none
     } schedule;
-    uint32_t checks = 0;  // machine::Check
-    // Files (findings.h): what is found is written to, as text, JSON or SARIF by its ending; what
-    // is not reported. Empty: none.
-    std::string check_report, check_suppressions;
+    uint32_t checks = 0;                 // machine::Check
     std::shared_ptr<Findings> findings;  // of another device, to share them; null: its own
     // With machine::check_init; of another device that has the same memory, or null: its own.
     std::shared_ptr<machine::UnwrittenMemory> unwritten;
+    // A folder that launches are captured into (capture_folder.h), of kernels whose names fit the
+    // pattern, so many of each; empty: none.
+    struct Captures {
+        std::string folder, kernels;
+        uint32_t count = 1;
+    } captures;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
-    // A file that plans of translated blocks are appended to (docs/howto/look-at-host-code.md);
-    // empty: none.
-    std::string plans;
 
     // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
     // WAVEJIT_MEMORY=identity|checked|window, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_COVERAGE, WAVEJIT_HOT, WAVEJIT_PLANS,
-    // WAVEJIT_DETERMINISTIC, WAVEJIT_WEAK_MEMORY, WAVEJIT_SCHEDULE_SEED. An
-    // unknown value is an error that names it.
+    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_CAPTURE..., WAVEJIT_COVERAGE, WAVEJIT_HOT,
+    // WAVEJIT_PLANS, WAVEJIT_DETERMINISTIC, WAVEJIT_WEAK_MEMORY, WAVEJIT_SCHEDULE_SEED. An unknown
+    // value is an error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 
@@ -266,6 +279,19 @@ public:
     };
     virtual Result<Clone> clone() = 0;
 
+    // A device with what was captured, and its code. options.memory_mode: checked or identity.
+    struct Restored {
+        std::unique_ptr<Device> device;
+        std::vector<std::shared_ptr<Module>> modules;  // in the capture's order
+    };
+    static Result<Restored> restore(const DeviceOptions& options, const Capture& capture);
+    // What launches of the module's kernels can reach, but for the launch itself.
+    virtual Result<Capture> capture(const std::shared_ptr<Module>& module) = 0;
+    // Null: launches are not captured.
+    virtual CaptureFolder* captures() = 0;
+    // The module that has a kernel object there, or null.
+    virtual std::shared_ptr<Module> module_of(uint64_t kernel_object) = 0;
+
     // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and
     // queues the work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock
     // held. `module`: the one that holds the kernel object, if it is known.
@@ -305,9 +331,11 @@ public:
     // tells it, and what the host writes to it then.
     virtual machine::UnwrittenMemory* unwritten() const = 0;
 
-    // What kernels have reached so far, as coverage_report. InvalidArgument without that, NotFound
-    // when the file is empty for want of line tables.
+    // What kernels have reached so far, as ReportFiles::coverage. InvalidArgument without that,
+    // NotFound when the file is empty for want of line tables.
     virtual Status write_coverage(const std::string& path) = 0;
+    // The coverage and fidelity reports that the options name.
+    virtual Status write_reports() = 0;
     // Adds it to the report that devices share, for one of them to write.
     virtual void collect_coverage() = 0;
 

@@ -54,11 +54,12 @@ static Result<std::unique_ptr<machine::Engine>> make_one(
         if (device.cache_bytes) options.cache_bytes = device.cache_bytes;
         options.count = device.hot_blocks != 0;
         options.symbol = symbol;
-        if (!device.plans.empty()) {
-            std::shared_ptr<std::FILE> file(std::fopen(device.plans.c_str(), "a"),
+        if (!device.reports.plans.empty()) {
+            std::shared_ptr<std::FILE> file(std::fopen(device.reports.plans.c_str(), "a"),
                                             [](std::FILE* f) { f ? std::fclose(f) : 0; });
             if (!file)
-                return Status(Code::HostError, "WAVEJIT_PLANS: cannot write to '" + device.plans +
+                return Status(Code::HostError, "WAVEJIT_PLANS: cannot write to '" +
+                                                   device.reports.plans +
                                                    "': " + std::strerror(errno));
             options.plans = [file](const std::string& text) {
                 std::fputs(text.c_str(), file.get());

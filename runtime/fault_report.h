@@ -12,6 +12,7 @@ inline constexpr std::pair<const char*, machine::Check> check_names[] = {
     {"race", machine::check_race},         {"barrier", machine::check_barrier},
     {"waitcnt", machine::check_waitcnt},   {"alignment", machine::check_alignment},
     {"division", machine::check_division}, {"unaligned", machine::check_unaligned},
+    {"inexact", machine::check_inexact},
 };
 const char* check_name(machine::Check check);
 

@@ -165,9 +165,12 @@ void GroupContext::begin_shadow(const LaunchPlan& plan) {
     models_.shadow.lds.begin(plan.request.group_segment_size);
     models_.shadow.waves.resize(checks & machine::checks_of_registers ? group.wave_count : 0);
     models_.shadow.watches_bits = plan.code.watches_bits;
-    for (machine::RegisterShadow& wave : models_.shadow.waves)
+    const bool inexact = checks & machine::check_inexact;
+    for (machine::RegisterShadow& wave : models_.shadow.waves) {
         wave.begin(plan.code.watches_bits, plan.vgpr_count + plan.agpr_count, plan.id_rows,
                    initial_sgprs(plan), plan.scratch_lane_bytes);
+        if (inexact) wave.begin_watching(plan.vgpr_count + plan.agpr_count);
+    }
 }
 
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {

@@ -5,6 +5,7 @@
 
 #include "frontend/each_instruction.h"
 #include "frontend/effects.h"
+#include "machine/barrier.h"
 #include "machine/wave.h"
 
 namespace wj::runtime {

@@ -47,16 +47,31 @@ Result<std::shared_ptr<ModuleImpl>> ModuleImpl::load(std::span<const std::byte> 
     auto parsed = parse(code_object, memory);
     if (!parsed) return parsed;
     const std::shared_ptr<ModuleImpl>& module = *parsed;
-    auto agent = parse_target_id(target);
-    if (!agent || !can_run_on(module->object_.target, *agent))
-        return Status(Code::UnsupportedTarget,
-                      "the code object is for " + module->object_.target.str() +
-                          ", but the device is a " + std::string(target) +
-                          "; choose another target (emulated: " + supported_target_names() + ")");
-    Status status = module->place();
+    Status status = module->check_target(target);
+    if (status) status = module->place();
     if (status) status = module->fill();
     if (status) status = module->describe();
     if (!status) return status;
+    return parsed;
+}
+
+Result<std::shared_ptr<ModuleImpl>> ModuleImpl::restore(std::span<const std::byte> code_object,
+                                                        uint64_t address, std::string_view target,
+                                                        memory::AddressSpace& memory) {
+    auto parsed = parse(code_object, memory);
+    if (!parsed) return parsed;
+    ModuleImpl& module = **parsed;
+    Status status = module.check_target(target);
+    if (status) status = module.find_size();
+    if (!status) return status;
+    memory::Allocation allocation;
+    if (address % memory::page_size || !memory.find(address, allocation) ||
+        allocation.guest != address || allocation.size < module.size_)
+        return Status(Code::InvalidArgument, "no memory of " + std::to_string(module.size_) +
+                                                 " bytes is at " + hex(address) +
+                                                 ", where a code object was");
+    module.base_ = address;
+    if (status = module.describe(); !status) return status;
     return parsed;
 }
 
@@ -73,7 +88,17 @@ Result<std::shared_ptr<ModuleImpl>> ModuleImpl::clone(memory::AddressSpace& memo
     return parsed;
 }
 
-Status ModuleImpl::place() {
+Status ModuleImpl::check_target(std::string_view target) const {
+    auto agent = parse_target_id(target);
+    if (agent && can_run_on(object_.target, *agent)) return Status::ok();
+    return {Code::UnsupportedTarget,
+            "the code object is for " + object_.target.str() + ", but the device is a " +
+                std::string(target) +
+                "; choose another target (emulated: " + supported_target_names() + ")"};
+}
+
+// Of its memory.
+Status ModuleImpl::find_size() {
     if (!object_.loadable)
         return {
             Code::InvalidCodeObject,
@@ -87,6 +112,11 @@ Status ModuleImpl::place() {
     // allocate() aligns to 4 KiB, from 2 MiB on to 2 MiB.
     size_ = layout_.size + fetch_slack;
     if (layout_.align > memory::page_size) size_ = std::max<uint64_t>(size_, 2 * 1024 * 1024);
+    return Status::ok();
+}
+
+Status ModuleImpl::place() {
+    if (Status status = find_size(); !status) return status;
     auto base = memory_.allocate(size_, memory::read_write | memory::executable, "code object");
     if (!base) return base.status();
     base_ = *base;

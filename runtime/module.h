@@ -24,6 +24,10 @@ public:
     static Result<std::shared_ptr<ModuleImpl>> load(std::span<const std::byte> code_object,
                                                     std::string_view target,
                                                     memory::AddressSpace& memory);
+    // One whose memory is there already, as it was when it was captured.
+    static Result<std::shared_ptr<ModuleImpl>> restore(std::span<const std::byte> code_object,
+                                                       uint64_t address, std::string_view target,
+                                                       memory::AddressSpace& memory);
     // The same in a copy of its memory (memory/clone.h), without `uses`.
     Result<std::shared_ptr<ModuleImpl>> clone(memory::AddressSpace& memory) const;
     ~ModuleImpl() override;
@@ -97,6 +101,8 @@ private:
                                                      memory::AddressSpace& memory);
     uint64_t identity() const;
     void forget_codes();
+    Status check_target(std::string_view target) const;
+    Status find_size();
     Status place();
     Status fill();
     Status describe();

@@ -82,9 +82,10 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         if (Status s = choices("WAVEJIT_CHECK", text, base.checks); !s) return s;
         if (!variable("WAVEJIT_MEMORY")) base.memory_mode = machine::MemoryMode::Checked;
     }
-    if (const char* text = variable("WAVEJIT_CHECK_REPORT")) base.check_report = text;
-    if (const char* text = variable("WAVEJIT_CHECK_SUPPRESSIONS")) base.check_suppressions = text;
-    if (const char* text = variable("WAVEJIT_COVERAGE")) base.coverage_report = text;
+    if (const char* text = variable("WAVEJIT_CHECK_REPORT")) base.reports.checks = text;
+    if (const char* text = variable("WAVEJIT_CHECK_SUPPRESSIONS")) base.reports.suppressions = text;
+    if (const char* text = variable("WAVEJIT_COVERAGE")) base.reports.coverage = text;
+    if (const char* text = variable("WAVEJIT_FIDELITY")) base.reports.fidelity = text;
     if (const char* text = variable("WAVEJIT_DETERMINISTIC"))
         if (Status s = choice("WAVEJIT_DETERMINISTIC", text, switches, base.schedule.deterministic);
             !s)
@@ -125,7 +126,14 @@ Result<DeviceOptions> DeviceOptions::from_environment(DeviceOptions base) {
         if (!n) return n.status();
         base.hot_blocks = *n;
     }
-    if (const char* text = variable("WAVEJIT_PLANS")) base.plans = text;
+    if (const char* text = variable("WAVEJIT_PLANS")) base.reports.plans = text;
+    if (const char* text = variable("WAVEJIT_CAPTURE")) base.captures.folder = text;
+    if (const char* text = variable("WAVEJIT_CAPTURE_KERNEL")) base.captures.kernels = text;
+    if (const char* text = variable("WAVEJIT_CAPTURE_COUNT")) {
+        auto n = number("WAVEJIT_CAPTURE_COUNT", text, 1, 1u << 20);
+        if (!n) return n.status();
+        base.captures.count = *n;
+    }
     return base;
 }
 

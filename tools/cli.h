@@ -30,7 +30,8 @@ inline void check(const Status& status) {
 
 // Options of everything that makes a device.
 struct DeviceFlags {
-    std::string target, engine, memory, checks, check_report, check_suppressions, coverage;
+    std::string target, engine, memory, checks, check_report, check_suppressions, coverage,
+        fidelity;
     int threads = -1, compute_units = 0;
     bool deterministic = false, weak_memory = false;
     uint32_t schedule_seed = 0;
@@ -40,6 +41,7 @@ struct DeviceFlags {
 
 // Numbers as people write them: 1024, 0x400, 4k, 16M.
 uint64_t parse_size(const std::string& text, const std::string& what);
+uint64_t parse_timeout(double seconds);  // nanoseconds
 void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]);
 
 // Each adds its subcommand; the callback sets `result` to the exit code.
@@ -50,6 +52,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
 std::vector<std::string> take_program_arguments(const CLI::App& app,
                                                 std::vector<std::string>& words);
 void add_launch(CLI::App& app, int& result);
+void add_replay(CLI::App& app, int& result);
+void add_difftest(CLI::App& app, int& result);
+void add_minimise(CLI::App& app, int& result);
 void add_info(CLI::App& app, int& result);
 void add_disasm(CLI::App& app, int& result);
 void add_translate(CLI::App& app);  // ir, host-asm

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +21,7 @@ void DeviceFlags::add(CLI::App& app) {
     app.add_option("--memory", memory, "identity, checked or window");
     app.add_option("--check", checks,
                    "memory, init, race, barrier, waitcnt, alignment, division: what is looked for, "
-                   "several with commas, or all");
+                   "several with commas, or all; also unaligned, inexact");
     app.add_option("--check-report", check_report,
                    "file for what is found: .json, .sarif, else text");
     app.add_option("--check-suppressions", check_suppressions,
@@ -29,6 +30,9 @@ void DeviceFlags::add(CLI::App& app) {
         "--coverage", coverage,
         "file for what kernels have reached: blocks of code (.drcov), else source lines, as "
         "lcov writes them");
+    app.add_option("--fidelity", fidelity,
+                   "file for which executed instructions are exact, and how near to hardware "
+                   "others are");
     app.add_flag("--deterministic", deterministic,
                  "one order of waves, clocks that count instructions");
     app.add_flag("--weak-memory", weak_memory,
@@ -52,6 +56,7 @@ void DeviceFlags::to_environment() const {
     put("WAVEJIT_CHECK_REPORT", check_report);
     put("WAVEJIT_CHECK_SUPPRESSIONS", check_suppressions);
     put("WAVEJIT_COVERAGE", coverage);
+    put("WAVEJIT_FIDELITY", fidelity);
     if (deterministic) put("WAVEJIT_DETERMINISTIC", "1");
     if (weak_memory) put("WAVEJIT_WEAK_MEMORY", "1");
     if (schedule_seed) put("WAVEJIT_SCHEDULE_SEED", std::to_string(schedule_seed));
@@ -78,6 +83,12 @@ uint64_t parse_size(const std::string& text, const std::string& what) {
         fail(what + ": '" + text + "' is not a number (examples: 4096, 0x1000, 4k, 16M)",
              exit_usage);
     return value * factor;
+}
+
+uint64_t parse_timeout(double seconds) {
+    if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > 1e9)
+        fail("--timeout takes seconds, for instance 10 or 0.5", exit_usage);
+    return static_cast<uint64_t>(seconds * 1e9);
 }
 
 void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]) {
@@ -118,6 +129,9 @@ int main(int argc, char** argv) {
     std::vector<std::string> words(argv + 1, argv + argc), program_arguments;
     add_run(app, program_arguments, result);
     add_launch(app, result);
+    add_replay(app, result);
+    add_difftest(app, result);
+    add_minimise(app, result);
     add_info(app, result);
     add_disasm(app, result);
     add_translate(app);

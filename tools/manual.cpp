@@ -61,7 +61,8 @@ void print_manual(const CLI::App& app) {
     item(std::to_string(exit_failed), "something failed; the message says what");
     item(std::to_string(exit_usage), "wrong arguments");
     item(std::to_string(exit_mismatch),
-         "launch: a buffer differs from the file it is compared with");
+         "launch, replay: memory differs from the file it is compared with; difftest: engines "
+         "differ");
 }
 
 }  // namespace

@@ -143,6 +143,8 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
     auto timeout = std::make_shared<double>(0);
     auto stats = std::make_shared<bool>(false);
     auto hot = std::make_shared<uint32_t>(0);
+    auto captures = std::make_shared<std::string>(), captured = std::make_shared<std::string>();
+    auto capture_count = std::make_shared<uint32_t>(0);
     flags->add(*sub);
     sub->add_option("--agents", *agents, "number of emulated GPUs")->check(CLI::Range(1, 64));
     sub->add_option("--timeout", *timeout, "seconds after which a kernel is stopped with a report")
@@ -152,6 +154,13 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         "--hot", *hot,
         "count host instructions and print this many blocks of each GPU with the most of "
         "them (slow)");
+    sub->add_option("--capture", *captures,
+                    "folder for capture files of launches, which replay takes");
+    sub->add_option("--capture-kernel", *captured,
+                    "pattern for the names of kernels whose launches are captured (default: *)");
+    sub->add_option("--capture-count", *capture_count,
+                    "launches of each kernel that are captured (default: 1)")
+        ->check(CLI::Range(1, 1 << 20));
     sub->add_option("program", *name,
                     "HIP program; all that follows it are its own arguments, options too")
         ->required();
@@ -163,6 +172,10 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         if (*timeout > 0) setenv("WAVEJIT_TIMEOUT", std::to_string(*timeout).c_str(), 1);
         if (*stats) setenv("WAVEJIT_STATS", "1", 1);
         if (*hot) setenv("WAVEJIT_HOT", std::to_string(*hot).c_str(), 1);
+        if (!captures->empty()) setenv("WAVEJIT_CAPTURE", captures->c_str(), 1);
+        if (!captured->empty()) setenv("WAVEJIT_CAPTURE_KERNEL", captured->c_str(), 1);
+        if (*capture_count)
+            setenv("WAVEJIT_CAPTURE_COUNT", std::to_string(*capture_count).c_str(), 1);
         const std::string folder = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", folder, ':');
         const Libraries libraries = libraries_of(program);

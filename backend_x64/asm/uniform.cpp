@@ -95,9 +95,7 @@ void BlockCompiler::uniform_op(Value v) {
             return finish();
         }
         case Op::ULowBits: {
-            const Gp n = ureg(a[0]);
-            const Gp d = udef(v);
-            const Gp t = utmp();
+            const Gp n = ureg(a[0]), d = udef(v), t = utmp();
             a_.mov(t, -1);
             a_.bzhi(d, t, gp(static_cast<int>(n.id()), true));
             return finish();

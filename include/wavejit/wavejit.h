@@ -119,9 +119,13 @@ enum {
                               * of 4: the low bits are left out */
     WJ_CHECK_DIVISION = 64,  /* v_rcp_iflag_f32 of 0, with which integers of 32 bits are divided */
     WJ_CHECK_ALL = 127,
-    WJ_CHECK_UNALIGNED =
-        128 /* not in ALL: vector accesses and LDS at addresses that are no multiple
-             * of their size, or of 4; compilers make them of accesses of bytes */
+    /* Not in ALL: vector accesses and LDS at addresses that are no multiple of their size, or of 4;
+     * compilers make them of accesses of bytes. */
+    WJ_CHECK_UNALIGNED = 128,
+    /* Not in ALL, nor together with INIT: addresses, branches and EXEC that follow from a result
+     * which hardware may have otherwise in its last bits (`wavejit info --coverage`). What goes
+     * through memory is forgotten. Everything is interpreted. */
+    WJ_CHECK_INEXACT = 256
 };
 
 typedef struct wj_context wj_context;
@@ -157,8 +161,10 @@ typedef struct wj_context_options {
     uint32_t compute_units;      /* that kernels are told about; 0 = 8 */
     uint64_t slice_instructions; /* of a wave between scheduler visits; 0 = 2^20 */
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
-                            _CACHE_DIR, _CACHE_MIB, _CHECK, _CHECK_REPORT, _CHECK_SUPPRESSIONS,
-                            _COVERAGE, _DETERMINISTIC, _HOT override */
+                            _CACHE_DIR, _CACHE_MIB, _CAPTURE,
+                            _CAPTURE_COUNT, _CAPTURE_KERNEL, _CHECK, _CHECK_REPORT,
+                            _CHECK_SUPPRESSIONS, _COVERAGE, _DETERMINISTIC, _FIDELITY, _HOT override
+                          */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
@@ -744,6 +750,41 @@ WJ_API wj_wave* wj_dispatch_wave_at(wj_dispatch* dispatch, size_t index);
 /* Of the last launch. */
 WJ_API size_t wj_prepared_wave_count(wj_prepared* prepared);
 WJ_API wj_wave* wj_prepared_wave_at(wj_prepared* prepared, size_t index);
+/* ---- captures -----------------------------------------------------------------------------------
+ */
+
+/* A file that holds a launch: its kernel's code object and those that it refers to, its arguments,
+ * and all memory that the context knows, so that it can be made again in another process. `wavejit
+ * replay`, `difftest` and `minimise` take such files. */
+
+/* Of a launch that is about to be made, with the same arguments as wj_launch. No dispatch may run
+ * (WJ_NOT_READY). What stays outside: memory that kernels reach in identity mode and nobody has
+ * registered; GDS; limits, schedule_seed and print. WJ_HOST_ERROR: the file cannot be written. */
+WJ_API wj_status wj_capture_write(wj_kernel* kernel, const wj_launch_options* options,
+                                  const char* path);
+/* A context with what the file holds: memory at the same addresses, and the code. options may be
+ * NULL: checked memory. Without a target or compute units it has those of the captured one. With
+ * checked memory the host reaches memory by wj_memory_read, wj_memory_write and
+ * wj_memory_host_pointer alone, as it is elsewhere than its addresses say. WJ_INVALID_ARGUMENT: the
+ * file is none, or damaged; a window; identity memory, and this process has something else at an
+ * address. On failure `error` (may be NULL) gets the reason, cut to error_size bytes. */
+WJ_API wj_status wj_capture_open(const char* path, const wj_context_options* options,
+                                 wj_context** context, char* error, size_t error_size);
+/* The kernel, which belongs to the context, and the options that launch it once more; what these
+ * point to is valid as long as the context. WJ_INVALID_ARGUMENT: not of wj_capture_open. */
+WJ_API wj_status wj_capture_get_launch(wj_context* context, wj_kernel** kernel,
+                                       wj_launch_options* options);
+
+typedef struct wj_captured_memory {
+    size_t size;
+    uint64_t number; /* that reports have: "allocation 7" */
+    uint64_t address, bytes;
+    uint32_t rights;   /* WJ_READ, WJ_WRITE; 4: code */
+    const char* label; /* "wj_memory_allocate"; valid as long as the context */
+} wj_captured_memory;
+/* Allocations and registered memory in the file. WJ_NOT_FOUND: index is too large. */
+WJ_API wj_status wj_capture_get_memory(wj_context* context, size_t index,
+                                       wj_captured_memory* memory);
 
 #ifdef __cplusplus
 }

@@ -142,6 +142,11 @@ class PageHooks(Options):
     _fields_ = [("size", c_size_t), ("context", c_void_p), ("load", HookLoad), ("store", HookStore)]
 
 
+class CapturedMemory(Options):
+    _fields_ = [("size", c_size_t), ("number", c_uint64), ("address", c_uint64), ("bytes", c_uint64),
+                ("rights", c_uint32), ("label", c_char_p)]
+
+
 class WavejitError(Exception):
     """A call that failed. status: its number, STATUS[status] its name."""
 
@@ -248,6 +253,11 @@ wave_read_private = _function("wj_wave_read_private", c_int, c_void_p, c_uint32,
 wave_disassemble = _function("wj_wave_disassemble", c_int, c_void_p, c_uint64, c_char_p, c_size_t, POINTER(c_uint32))
 dispatch_wave_count = _function("wj_dispatch_wave_count", c_size_t, c_void_p)
 dispatch_wave_at = _function("wj_dispatch_wave_at", c_void_p, c_void_p, c_size_t)
+capture_write = _function("wj_capture_write", c_int, c_void_p, POINTER(LaunchOptions), c_char_p)
+capture_open = _function("wj_capture_open", c_int, c_char_p, POINTER(ContextOptions), POINTER(c_void_p), c_char_p,
+                         c_size_t)
+capture_get_launch = _function("wj_capture_get_launch", c_int, c_void_p, POINTER(c_void_p), POINTER(LaunchOptions))
+capture_get_memory = _function("wj_capture_get_memory", c_int, c_void_p, c_size_t, POINTER(CapturedMemory))
 coverage_write = _function("wj_coverage_write", c_int, c_void_p, c_char_p)
 dispatch_release = _function("wj_dispatch_release", None, c_void_p)
 

@@ -23,7 +23,7 @@ ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
 MEMORY = {"identity": 0, "checked": 1, "window": 2}
 RIGHTS = {"": 0, "r": 1, "w": 2, "rw": 3}
 CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "alignment": 32, "division": 64,
-          "unaligned": 128}
+          "unaligned": 128, "inexact": 256}
 
 
 def _three(numbers: Sizes) -> Any:
@@ -51,6 +51,22 @@ def _array(values: Values, dtype: DType) -> Array:
 
 def _result(result: _c.ResultInfo) -> Result:
     return Result(result.work_groups, result.waves, result.wave_instructions, result.end_ns - result.start_ns)
+
+
+def _launch(context: Context, kernel: c_void_p, options: _c.LaunchOptions, hooks: Hooks | None = None) -> Result:
+    dispatch = _Dispatch(context, kernel, options)
+    if _c.dispatch_wait(dispatch.handle):
+        if hooks and hooks.raised:
+            raise hooks.raised
+        info, data = _c.FaultInfo(), _c.FaultData()
+        _c.dispatch_get_fault(dispatch.handle, byref(info))
+        _c.dispatch_get_fault_data(dispatch.handle, byref(data))
+        fault = context.fault(info, data)
+        fault.waves = dispatch.waves()
+        raise fault
+    result = _c.ResultInfo()
+    _c.dispatch_get_result(dispatch.handle, byref(result))
+    return _result(result)
 
 
 class Context:
@@ -229,9 +245,14 @@ class Context:
         array or a module of this one is there. Needs checked memory."""
         handle = c_void_p()
         self.check(_c.context_clone(self._handle, byref(handle)))
+        return Context._of(handle, self.coverage)
+
+    @staticmethod
+    def _of(handle: c_void_p, coverage: Array | None) -> Context:
+        """A context that ends its modules itself."""
         made = Context.__new__(Context)
-        made._handle, made.coverage = handle, self.coverage
-        made._modules, made._prepared = [], []  # it ends what it was given itself
+        made._handle, made.coverage = handle, coverage
+        made._modules, made._prepared = [], []
         made._hooks, made._hook_error = {}, None
         made._dispatches = set()
         return made
@@ -416,24 +437,19 @@ class Kernel:
         called = Hooks(hooks or {}, self._context.last_error)
         if hooks:
             options.hooks = ctypes.addressof(called.struct)
-        dispatch = _Dispatch(self, options)
-        if _c.dispatch_wait(dispatch.handle):
-            if called.raised:
-                raise called.raised
-            info, data = _c.FaultInfo(), _c.FaultData()
-            _c.dispatch_get_fault(dispatch.handle, byref(info))
-            _c.dispatch_get_fault_data(dispatch.handle, byref(data))
-            fault = self._context.fault(info, data)
-            fault.waves = dispatch.waves()
-            raise fault
-        result = _c.ResultInfo()
-        _c.dispatch_get_result(dispatch.handle, byref(result))
-        return _result(result)
+        return _launch(self._context, self._handle, options, called)
 
     def patch(self, offset: int, code: bytes) -> None:
         """Changes machine code in place, `offset` bytes behind the first instruction; launches that were prepared run
         the new code, too."""
         self._context.check(_c.kernel_patch(self._handle, offset, code, len(code)))
+
+    def capture(self, path: str, grid: Sizes, block: Sizes, args: Sequence[Any] = (), dynamic_lds: int = 0,
+                **named: Any) -> None:
+        """Writes what launch() with these arguments would do into a file: the code, the arguments
+        and all memory of the context. Captured(path) and `wavejit replay` launch it."""
+        options, _kept = self._options(grid, block, args, 0.0, 0, 0, dynamic_lds, named)
+        self._context.check(_c.capture_write(self._handle, byref(options), path.encode()))
 
     def prepare(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
                 instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Prepared:
@@ -447,9 +463,9 @@ class Kernel:
 class _Dispatch:
     """Released when nobody needs it any more, as its waves may outlast the launch, or when its context ends."""
 
-    def __init__(self, kernel: Kernel, options: _c.LaunchOptions) -> None:
-        self._context, self.handle = kernel._context, c_void_p()
-        self._context.check(_c.dispatch_submit(kernel._handle, byref(options), byref(self.handle)))
+    def __init__(self, context: Context, kernel: c_void_p, options: _c.LaunchOptions) -> None:
+        self._context, self.handle = context, c_void_p()
+        self._context.check(_c.dispatch_submit(kernel, byref(options), byref(self.handle)))
         self._context._dispatches.add(self.handle.value or 0)
 
     def stands(self) -> bool:
@@ -463,6 +479,35 @@ class _Dispatch:
         if self.stands():
             self._context._dispatches.discard(self.handle.value or 0)
             _c.dispatch_release(self.handle)
+
+
+class Captured:
+    """A launch from a file that Kernel.capture() or `wavejit run --capture` has written, in a context
+    of its own. memory: an array of bytes for each allocation, at the address that it had."""
+
+    def __init__(self, path: str, engine: str = "auto", memory: str = "checked", threads: int = 0,
+                 deterministic: bool = False) -> None:
+        if engine not in ENGINES or memory not in MEMORY:
+            raise ValueError(f"engine {engine!r} or memory {memory!r} does not exist")
+        options = _c.ContextOptions(engine=ENGINES[engine], memory_mode=MEMORY[memory], threads=threads,
+                                    deterministic=int(deterministic))
+        handle, error = c_void_p(), ctypes.create_string_buffer(1024)
+        status = _c.capture_open(path.encode(), byref(options), byref(handle), error, len(error))
+        if status:
+            raise _c.WavejitError(status, error.value.decode())
+        self.context = Context._of(handle, None)
+        self._kernel, self._options = c_void_p(), _c.LaunchOptions()
+        self.context.check(_c.capture_get_launch(handle, byref(self._kernel), byref(self._options)))
+        self.memory: list[DeviceArray] = []
+        info = _c.CapturedMemory()
+        while _c.capture_get_memory(handle, len(self.memory), byref(info)) == 0:
+            self.memory.append(DeviceArray(self.context, info.bytes, numpy.uint8, info.address))
+
+    def launch(self, timeout: float = 0.0, instruction_limit: int = 0) -> Result:
+        """Raises Fault when the kernel is stopped. Memory stays as it is then."""
+        self._options.timeout_ns = int(timeout * 1e9)
+        self._options.instruction_limit = instruction_limit
+        return _launch(self.context, self._kernel, self._options)
 
 
 class Prepared:

@@ -13,7 +13,7 @@ STRUCTS = {"wj_context_options": _c.ContextOptions, "wj_context_info": _c.Contex
            "wj_launch_options": _c.LaunchOptions, "wj_fault": _c.FaultInfo, "wj_result": _c.ResultInfo,
            "wj_snapshot_options": _c.SnapshotOptions, "wj_restore_info": _c.RestoreInfo,
            "wj_page_hooks": _c.PageHooks, "wj_fault_data": _c.FaultData, "wj_hooks": _c.HooksInfo, "wj_access_info": _c.AccessInfo,
-           "wj_wave_info": _c.WaveInfo}
+           "wj_wave_info": _c.WaveInfo, "wj_captured_memory": _c.CapturedMemory}
 lines = ["#include <stddef.h>", "#include <stdio.h>", '#include "wavejit/wavejit.h"', "int main(void) {"]
 expected = []
 for name, struct in STRUCTS.items():

@@ -73,6 +73,160 @@ TEST_F(Cli, LaunchPrintsDumpsAndCompares) {
            {"differs from", "first at offset"});
 }
 
+// y[i] = 0.5 * i + i for i below 1000, of 1024 elements.
+class Captured : public Cli {
+protected:
+    void SetUp() override {
+        Cli::SetUp();
+        saxpy = (directory / "saxpy.wjcapture").string();
+        expect(run("launch " + kernels("ids.gfx90a.hsaco") + saxpy_launch + " --capture " + saxpy,
+                   on90a),
+               0, {});
+        faulty = (directory / "faulty.wjcapture").string();
+        expect(run("launch " + kernels("capture.gfx90a.hsaco") +
+                       " --kernel overrun --grid 1024 --arg buf:8k:iota=u32 --arg buf:4k --arg "
+                       "u32:2048 --capture " +
+                       faulty,
+                   on90a + " WAVEJIT_MEMORY=checked"),
+               1, {"memory fault: write of 4 bytes"});
+    }
+    // The address of an allocation in what replay prints.
+    static std::string address_in(const std::string& text, const std::string& allocation) {
+        const size_t at = text.find("0x", text.find(allocation));
+        return text.substr(at, text.find_first_of(",)", at) - at);
+    }
+    const std::string saxpy_launch =
+        " --kernel saxpy --grid 1024 --arg f32:0.5 --arg buf:4096:iota=f32 --arg "
+        "buf:4096:iota=f32 --arg u32:1000 ";
+    std::string saxpy, faulty;
+};
+
+TEST_F(Captured, ReplaySavesAndCompares) {
+    const std::string after = (directory / "after.wjcapture").string();
+    const std::string dump = (directory / "dump").string();
+    // What iota=f32 has is what it has in y[0] and behind y[999].
+    expect(run("replay " + saxpy + " --save " + after + " --dump " + dump), 0,
+           {"saxpy: ok, 16 work-groups", "wj_memory_allocate, 4096 bytes", "bytes changed"});
+    for (const char* engine : {"interp", "avx2", "auto --memory identity --repeat 3"})
+        expect(run("replay --compare " + after + " " + saxpy + " --engine " + engine), 0, {});
+    expect(run("replay --compare " + saxpy + " " + saxpy), 3,
+           {"differs from " + saxpy, "at offset 0x6: c0 3f 00 00, not 80 3f 00 00"});
+    expect(run("replay --repeat 5 " + saxpy), 0, {"5 launches: shortest"});
+    expect(run("replay --compare " + faulty + " " + saxpy), 3, {"different allocations"});
+    size_t found = 0;
+    for (const auto& file : fs::directory_iterator(dump)) {
+        std::string bytes = read(file.path());
+        float values[1000];
+        if (bytes.size() != 4096) continue;
+        std::memcpy(values, bytes.data(), sizeof values);
+        found += values[999] == 999 * 1.5f;
+    }
+    EXPECT_EQ(found, 1u);
+}
+
+TEST_F(Captured, ReplayTellsOfFailures) {
+    const Outcome o = run("replay " + faulty);
+    expect(o, 1,
+           {"overrun: guest fault", "memory fault: write of 4 bytes", "work-group  (5, 0, 0)",
+            "lanes       3"});
+    const std::string out = address_in(o.text, "4096 bytes at ");
+    expect(run("replay --writer " + out + " " + faulty), 0,
+           {out + ": first written by work-item 0,0,0 of work-group 0,0,0, overrun + 0x"});
+    expect(run("replay --writer 0x10 " + faulty), 0, {"no memory that kernels may write"});
+    expect(run("replay --limit 100 " + saxpy), 1, {"used up its limit of"});
+    expect(run("replay /no/such/file"), 1, {"/no/such/file"});
+    expect(run("replay " + kernels("ids.gfx90a.hsaco")), 1, {"does not begin as one does"});
+    expect(run("replay " + file("cut", read(saxpy).substr(0, 5000))), 1, {"ends too early"});
+    std::string damaged = read(saxpy);
+    damaged[5000] ^= 1;
+    expect(run("replay " + file("damaged", damaged)), 1, {"a checksum is wrong"});
+    expect(run("replay --memory window " + saxpy), 1, {"window"});
+    expect(run("replay --target gfx906 " + saxpy), 1, {"gfx90a", "gfx906"});
+    expect(run("replay --save /no/such/folder/file " + saxpy), 1, {"/no/such/folder/file"});
+}
+
+TEST_F(Captured, EnginesAreCompared) {
+    expect(run("difftest " + saxpy), 0,
+           {"interp with checked memory: success", "avx2 with checked memory: the same",
+            "auto with checked memory: the same"});
+    expect(run("difftest " + kernels("ids.gfx90a.hsaco") + saxpy_launch, on90a), 0,
+           {"interp with checked memory: success", "avx2 with checked memory: the same"});
+    expect(run("difftest " + faulty), 0, {"guest fault in overrun + 0x", "the same"});
+    // Beyond the last byte, but on its page: only checked memory knows.
+    expect(run("difftest " + kernels("ids.gfx90a.hsaco") +
+                   " --kernel copy --grid 30 --arg buf:120 --arg buf:100",
+               on90a),
+           3,
+           {"avx2 with identity memory differs from interp with checked memory: success, not "
+            "guest fault in copy + 0x"});
+    expect(run("difftest --engines interp,warp " + saxpy), 2, {"warp"});
+    expect(run("difftest " + kernels("asm.gfx90a.hsaco") + " --kernel endless --limit 1000", on90a),
+           1, {"used up its limit of"});
+}
+
+TEST_F(Captured, Minimise) {
+    const std::string small = (directory / "small.wjcapture").string();
+    expect(run("minimise " + faulty + " -o " + small), 0,
+           {"to stay: guest fault in overrun + 0x", "0 of 2 pages that are not zero"});
+    expect(run("replay " + small), 1, {"memory fault: write of 4 bytes", "overrun"});
+    EXPECT_LT(fs::file_size(small), fs::file_size(faulty));
+    // Element 5 of y is 7.5, 40f0'0000.
+    expect(run("minimise " + saxpy + " -o " + small + " --command '" WJ_TOOL " replay --dump " +
+               (directory / "dump").string() + " {} >/dev/null 2>&1 && cat " +
+               (directory / "dump").string() + "/* | od -An -tx4 -v | grep -q 40f00000'"),
+           0, {"1 of 16 work-groups", "2 of 2 allocations", "1 of 2 pages that are not zero"});
+    expect(run("replay " + small), 0, {"saxpy: ok, 1 work-groups"});
+    expect(run("minimise " + saxpy + " -o " + small), 2, {"ends well", "--differs"});
+    expect(run("minimise " + saxpy + " -o " + small + " --differs avx2"), 1,
+           {"interp and avx2 do not differ"});
+    expect(run("minimise " + saxpy + " -o " + small + " --command false"), 1,
+           {"the command does not exit with 0"});
+}
+
+TEST_F(Captured, LaunchesOfAProcess) {
+    const std::string folder = (directory / "captures").string();
+    const std::string environment = on90a + " WAVEJIT_CAPTURE=" + folder;
+    const std::string launch = "launch " + kernels("ids.gfx90a.hsaco") + saxpy_launch;
+    const auto files = [&] {
+        return fs::exists(folder) ? std::distance(fs::directory_iterator(folder), {}) : 0;
+    };
+    expect(run(launch + "--repeat 3", environment + " WAVEJIT_CAPTURE_KERNEL='s[bc]*'"), 0, {});
+    EXPECT_EQ(files(), 0);
+    expect(run(launch + "--repeat 3", environment), 0, {});
+    EXPECT_EQ(files(), 1);
+    expect(run(launch + "--repeat 3",
+               environment + " WAVEJIT_CAPTURE_COUNT=2 WAVEJIT_CAPTURE_KERNEL='sax*'"),
+           0, {});
+    EXPECT_EQ(files(), 3);
+    expect(run("replay " + folder + "/saxpy.2.wjcapture"), 0, {"saxpy: ok"});
+    expect(run(launch, environment + " WAVEJIT_CAPTURE_COUNT=0"), 2, {"WAVEJIT_CAPTURE_COUNT"});
+}
+
+TEST_F(Cli, FidelityOfWhatWasExecuted) {
+    const std::string report = (directory / "fidelity").string();
+    const std::string launch = "launch --fidelity " + report + " --grid 64 ";
+    const std::string two = " --arg buf:256:word=0x40400000 --arg buf:256";
+    for (const char* engine : {"interp", "avx2", "auto"}) {
+        expect(run(launch + kernels("capture.gfx90a.hsaco") + " --kernel stored" + two,
+                   on90a + " WAVEJIT_ENGINE=" + engine),
+               0, {});
+        expect({0, read(report)}, 0,
+               {"bounded: 1 place\n", "refused: 0 places\n",
+                "\nbounded v_rcp_f32: 1 place, 1 wave: ", "1 ULP",
+                "\nexact global_load_dword: 1 place, 1 wave\n"});
+    }
+    expect(run(launch + kernels("asm.gfx90a.hsaco") + " --kernel refused", on90a), 1, {});
+    expect({0, read(report)}, 0, {"refused: 1 place\n", "\nrefused image_load: 1 place"});
+    expect(run("launch --fidelity /no/such/folder/file " + kernels("asm.gfx90a.hsaco") +
+                   " --kernel trap",
+               on90a),
+           2, {"/no/such/folder/file"});
+    expect(run("launch --check inexact --grid 64 " + kernels("capture.gfx90a.hsaco") +
+                   " --kernel leads" + two,
+               on90a),
+           1, {"inexact checker", "is a part of an address", "capture.cl"});
+}
+
 TEST_F(Cli, HotBlocksShowGuestAndHostCode) {
     expect(run("launch " + kernels("ids.gfx90a.hsaco") +
                    " --kernel saxpy --grid 64 --arg f32:0.5 --arg buf:64 --arg buf:64 --arg u32:16 "

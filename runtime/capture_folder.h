@@ -1,0 +1,36 @@
+// Launches of a program that are captured as they are made: WAVEJIT_CAPTURE.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/capture.h"
+#include "runtime/device.h"
+
+namespace wj::runtime {
+
+class CaptureFolder {
+public:
+    // kernels: their names, as fnmatch has patterns; empty: all. count: launches of each kernel.
+    CaptureFolder(std::string folder, std::string kernels, uint32_t count);
+
+    // True once for each launch that is to be captured.
+    bool take(const std::string& kernel);
+    // FOLDER/KERNEL.NUMBER.wjcapture, a number that no file there has.
+    Status write(Device& device, const std::shared_ptr<Module>& module, CapturedLaunch launch);
+
+private:
+    const std::string folder_, kernels_;
+    const uint32_t count_;
+    std::mutex mutex_;
+    std::map<std::string, uint32_t> taken_;
+};
+
+// Of a request whose arguments are in memory, in front of Device::dispatch(). NotFound: they are
+// not.
+Status capture_if_wanted(Device& device, const DispatchRequest& request);
+
+}  // namespace wj::runtime
