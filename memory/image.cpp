@@ -231,7 +231,7 @@ private:
         void* const host = static_cast<std::byte*>(pages->base) + r.offset;
         if (shown_[r.block].regions == 1 && !r.offset) {
             space_.put_back(
-                {{r.id, r.guest, r.size, host, r.rights, r.label, r.reach, r.extent}, pages});
+                {{r.id, r.guest, r.size, host, r.rights, r.label, r.reach, r.extent}, pages, {}});
         } else if (Status s = space_.map(r.guest, host, r.size, r.rights, r.label); !s) {
             return s;
         }

@@ -103,7 +103,9 @@ protected:
             words->assign(host<uint32_t>(out), host<uint32_t>(out) + count * each);
         }
         // Which wave is the first may differ.
-        if (std::string_view(name) != "first_named") EXPECT_EQ(first, again) << name;
+        if (std::string_view(name) != "first_named") {
+            EXPECT_EQ(first, again) << name;
+        }
         return again;
     }
     void expect_stopped(const char* name, uint32_t count, wj_status status,
