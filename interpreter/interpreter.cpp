@@ -96,6 +96,8 @@ RegisterNeeds needs_of(const Inst& in) {
     return n;
 }
 
+constexpr char beyond_allocation[] = "a register beyond the wave's allocation";
+
 bool fits(const Wave& w, const RegisterNeeds& n) {
     return n.vgprs <= w.vgpr_count && n.agprs <= w.agpr_count &&
            (w.sgpr_count == 0 || n.sgprs <= w.sgpr_count);
@@ -345,7 +347,7 @@ private:
             if (w.exit.kind != ExitKind::None) return;
         }
         if (!(skip && step.vector) && !roomy && !fits(w, needs_of(step.inst))) [[unlikely]]
-            return stop(w, ExitKind::IllegalInstruction, "a register beyond the wave's allocation");
+            return stop(w, ExitKind::IllegalInstruction, beyond_allocation);
         w.pc = pc + step.inst.size;
         if (skip && step.vector) [[unlikely]]
             return;
@@ -381,16 +383,22 @@ private:
         const uint32_t bit = 1u << w.wave_in_group;
         const bool begins = !(in_block & bit);
         in_block |= bit;
+        const bool roomy = fits(w, needs_of(step.inst));
+        if (!roomy) {  // it is not executed
+            w.exit.pc = pc;
+            stop(w, ExitKind::IllegalInstruction, beyond_allocation);
+            return false;
+        }
         if (!call_hooks(*options_.hooks, w, step.inst, begins)) {
             w.pc = w.exit.pc = pc;
             stop(w, ExitKind::Halt, stopped_by_hook);
             return false;
         }
         if (w.pc != pc || is_branch(effects(step.inst.op).flow)) in_block &= ~bit;
+        count(w, 1);  // of a hook's jump, too: limits have to end it
         if (w.pc != pc) return false;
-        count(w, 1);
         const machine::HostFloatEnvironment environment;
-        const bool roomy = fits(w, needs_of(step.inst)), skip = w.mode & machine::mode::vskip;
+        const bool skip = w.mode & machine::mode::vskip;
         machine::run_guarded(w, nullptr, nullptr, [&](Wave& wave) {
             execute(wave, step, pc, roomy, skip, runs_whole(wave));
             return wave.exit.kind;

@@ -38,6 +38,11 @@ bool hook_takes(const memory::AddressSpace& space, uint64_t address, uint32_t ri
     return space.hooked(address, rights) && memory::refused_address() != address;
 }
 
+bool was_refused(const Wave& w, uint64_t address) {
+    const uint64_t refused = memory::refused_address();
+    return refused != memory::no_address && w.ctx->reach(address) == refused;
+}
+
 // host_readable() page by page: lanes lie side by side.
 class HostPages {
 public:
@@ -108,7 +113,7 @@ void check_spot(const Wave& w, uint32_t lane, Spot spot, const Kind& k, uint64_t
         at = machine::private_aperture + spot.address;
     } else if (spot.place == Place::Global) {
         bad = global_fault(w, spot.address, k, known, f.pages, at);
-        if (bad && w.ctx->reach(at) == memory::refused_address()) reason = memory::refused_by_hook;
+        if (bad && was_refused(w, at)) reason = memory::refused_by_hook;
     }
     if (!bad) return;
     if (!f.mask) f.address = at, f.reason = reason;
@@ -167,7 +172,7 @@ void explain_fault(Wave& w, const Inst& inst, machine::ExitInfo& info,
                 f.reason = misaligned;
             else
                 global_fault(w, address, k, known, f.pages, at);
-            if (w.ctx->reach(at) == memory::refused_address()) f.reason = memory::refused_by_hook;
+            if (was_refused(w, at)) f.reason = memory::refused_by_hook;
             f.address = at;
             break;
         }

@@ -81,7 +81,7 @@ template <class F>
 bool GlobalShadow::each_cell(uint64_t address, uint32_t bytes, F&& f) {
     for (uint64_t at = address, end = address + bytes; at < end;) {
         const uint64_t start = at & ~uint64_t{Line::bytes - 1},
-                       behind = std::min(start + Line::bytes, end);
+                       behind = std::min(start + (Line::bytes - 1), end - 1) + 1;
         Line& line = page(at)[at % page_bytes / Line::bytes];
         line.split(static_cast<uint32_t>(at | behind));
         const uint32_t size = 1u << line.shift;

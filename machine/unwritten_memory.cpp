@@ -178,6 +178,7 @@ uint64_t UnwrittenMemory::Accesses::look(uint64_t guest, uint32_t bytes, const u
     for (uint32_t at = 0; at < bytes;) {
         Region* region = region_at(guest + at);
         const auto end = static_cast<uint32_t>(std::min<uint64_t>(bytes, end_ - guest));
+        if (end <= at) break;  // the last byte of all addresses
         if (!region || (!set && !region->left.load(std::memory_order_relaxed))) {
             at = end;
             continue;

@@ -4,6 +4,7 @@
 
 #include "memory/address_space.h"
 #include "memory/page_hooks.h"
+#include "memory/pages.h"
 
 namespace wj::memory {
 namespace {
@@ -136,7 +137,8 @@ Outcome outcome_of(machine::ExecContext& ctx, uint64_t address, uint32_t size, b
             });
         return !fine ? Outcome::Fault : hooks ? Outcome::Hooks : Outcome::Memory;
     }
-    for (const uint64_t byte : {address, address + size - 1})
+    // In each page the first byte: the signal names it.
+    for (const uint64_t byte : {address, std::max(address, page_floor(address + size - 1))})
         if (write)
             __asm__ __volatile__("lock orb $0, %0"
                                  : "+m"(*reinterpret_cast<uint8_t*>(ctx.reach(byte)))

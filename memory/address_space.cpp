@@ -567,7 +567,9 @@ void AddressSpace::set_page_rights(const Held& held) {
 void AddressSpace::put_back(const Held& held) {
     std::unique_lock lock(impl_->mutex);
     std::erase_if(impl_->freed, [&](const Allocation& a) { return a.id == held.allocation.id; });
-    protect_host_pages(held.pages->base, held.pages->bytes, held.allocation.rights);
+    // With checked memory kernels' rights are those of the table alone, and may change.
+    protect_host_pages(held.pages->base, held.pages->bytes,
+                       impl_->leaves_host_pages ? read_write : held.allocation.rights);
     impl_->add_pages(held.allocation);
     impl_->bytes += held.pages->bytes;
     impl_->changes.fetch_add(1);

@@ -145,17 +145,19 @@ Status check_apart(const Image& image) {
     return Status::ok();
 }
 
-// What the process has there already it will not give out again.
-void reserve_free_ones(uint64_t begin, uint64_t bytes, std::vector<ReservedAddresses>& out) {
+// What the process has there already it will not give out again. Parts of `least` bytes are not
+// looked at more closely.
+void reserve_free_ones(uint64_t begin, uint64_t bytes, uint64_t least,
+                       std::vector<ReservedAddresses>& out) {
     ReservedAddresses reserved;
     if (reserved.reserve(begin, bytes)) {
         out.push_back(std::move(reserved));
         return;
     }
-    if (bytes <= page_size) return;
+    if (bytes <= least) return;
     const uint64_t half = page_ceil(bytes / 2);
-    reserve_free_ones(begin, half, out);
-    reserve_free_ones(begin + half, bytes - half, out);
+    reserve_free_ones(begin, half, least, out);
+    reserve_free_ones(begin + half, bytes - half, least, out);
 }
 
 class Placing {
@@ -226,7 +228,8 @@ private:
     Status add_region(const ImageRegion& r) {
         if (!identity_)
             reserve_free_ones(page_floor(r.guest),
-                              page_ceil(r.guest + r.reach) - page_floor(r.guest), placed.reserved);
+                              page_ceil(r.guest + r.reach) - page_floor(r.guest),
+                              std::max(page_size, r.reach / 4096), placed.reserved);
         const auto& pages = placed.pages[r.block];
         void* const host = static_cast<std::byte*>(pages->base) + r.offset;
         if (shown_[r.block].regions == 1 && !r.offset) {
@@ -303,6 +306,18 @@ Result<PlacedImage> put_image(const Image& image, AddressSpace& space, bool iden
     Placing placing(image, space, identity);
     if (Status s = placing.run(); !s) return s;
     return std::move(placing.placed);
+}
+
+std::vector<ReservedAddresses> hold_addresses(const Image& image) {
+    std::vector<ReservedAddresses> held;
+    if (!check_image(image)) return held;
+    for (const ImageRegion& r : image.regions) {
+        const uint64_t begin = page_floor(r.guest);
+        ReservedAddresses range;
+        if (range.reserve(begin, page_ceil(r.guest + r.reach) - begin))
+            held.push_back(std::move(range));
+    }
+    return held;
 }
 
 }  // namespace wj::memory

@@ -69,5 +69,8 @@ struct PlacedImage {
 // host gets nothing at these addresses. InvalidArgument: check_image(), or with identity the
 // process has something at an address, or memory is seen at several.
 Result<PlacedImage> put_image(const Image& image, AddressSpace& space, bool identity);
+// For identity memory: keeps others in the process from the addresses until put_image() is next. Of
+// an image that check_image() refuses, none.
+std::vector<ReservedAddresses> hold_addresses(const Image& image);
 
 }  // namespace wj::memory

@@ -1,8 +1,12 @@
 #include "memory/page_hooks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
 
 #include "machine/host_float.h"
 #include "memory/address_space.h"
@@ -10,24 +14,53 @@
 namespace wj::memory {
 namespace {
 
-thread_local uint64_t refused = no_address;
+// Which threads' calls have refused what: a table, as there is little room for what threads have of
+// their own (common/per_thread.h). Most ask while it is empty.
+class Refusals {
+public:
+    uint64_t mine() {
+        if (!count_.load(std::memory_order_relaxed)) return no_address;
+        const std::lock_guard lock(mutex_);
+        const auto it = addresses_.find(std::this_thread::get_id());
+        return it == addresses_.end() ? no_address : it->second;
+    }
+    void set_mine(uint64_t address) {
+        if (address == no_address && !count_.load(std::memory_order_relaxed)) return;
+        const std::lock_guard lock(mutex_);
+        if (address == no_address)
+            addresses_.erase(std::this_thread::get_id());
+        else
+            addresses_[std::this_thread::get_id()] = address;
+        count_.store(addresses_.size(), std::memory_order_relaxed);
+    }
+
+private:
+    std::mutex mutex_;
+    std::unordered_map<std::thread::id, uint64_t> addresses_;
+    std::atomic<size_t> count_{0};
+};
+
+Refusals& refusals() {
+    static auto* const all = new Refusals;  // never destroyed: threads may outlast main()
+    return *all;
+}
 
 }  // namespace
 
 uint64_t refused_address() {
-    return refused;
+    return refusals().mine();
 }
 
 void forget_refusal() {
-    refused = no_address;
+    refusals().set_mine(no_address);
 }
 
-WithoutHooks::WithoutHooks() : before_(refused) {
-    refused = 0;
+WithoutHooks::WithoutHooks() : before_(refused_address()) {
+    refusals().set_mine(0);
 }
 
 WithoutHooks::~WithoutHooks() {
-    refused = before_;
+    refusals().set_mine(before_);
 }
 
 uint32_t PageHooks::rights() const {
@@ -45,9 +78,9 @@ bool HookedPages::each_piece(uint64_t address, uint32_t size, Call call) {
     const machine::HostFloatEnvironment environment;  // not the guest's rounding
     for (uint32_t at = 0; at < size;) {
         const uint32_t n = piece(address + at, size - at);
-        if (refused != no_address) return false;
+        if (refused_address() != no_address) return false;
         if (call(address + at, at, n)) {
-            refused = address + at;
+            refusals().set_mine(address + at);
             return false;
         }
         at += n;

@@ -135,7 +135,9 @@ void Snapshots::match_allocations(const Snapshot& snapshot, Restored& out) {
     for (const auto& [guest, region] : snapshot.regions) {
         const Allocation& a = region.held.allocation;
         if (a.extent != Extent::Bytes || memory_.has(a)) continue;
-        memory_.put_back(region.held);
+        Held open = region.held;  // until the contents are there
+        open.page_rights.clear();
+        memory_.put_back(open);
         out.put_back++;
         std::memcpy(a.host, region.bytes.data(), a.reach);
         memory_.note_write(a.guest, a.reach);  // for the other snapshots

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "frontend/bundle.h"
@@ -304,6 +305,12 @@ bool read_section(uint32_t name, std::span<const std::byte> bytes, Capture& c) {
 }  // namespace
 
 Status write_capture(const Capture& capture, const std::string& path) {
+    std::error_code unknown;
+    if (const auto old = std::filesystem::status(path, unknown);
+        std::filesystem::exists(old) && !std::filesystem::is_regular_file(old))
+        return {Code::HostError, "the capture file '" + path +
+                                     "' cannot be written: there is "
+                                     "something of that name that is no regular file"};
     // What it holds may be read from the old file of that name.
     const std::string partial = path + ".partial";
     std::ofstream file(partial, std::ios::binary | std::ios::trunc);

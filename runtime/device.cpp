@@ -454,7 +454,11 @@ private:
         std::function<void(const DispatchResult&)> on_done) {
         return [report = options_.coverage_to,
                 on_done = std::move(on_done)](const DispatchResult& result) {
-            if (result.code == Code::Unimplemented) report->add_refused(result.fault);
+            if (result.code == Code::Unimplemented) {
+                FaultRecord fault = result.fault;
+                fault.make_texts();
+                report->add_refused(fault);
+            }
             if (on_done) on_done(result);
         };
     }
@@ -653,7 +657,11 @@ Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
 }
 
 Result<Device::Restored> Device::restore(const DeviceOptions& options, const Capture& capture) {
+    std::vector<memory::ReservedAddresses> held;  // as a device takes memory for itself, too
+    if (options.memory_mode == machine::MemoryMode::Identity)
+        held = memory::hold_addresses(capture.image);
     auto device = new_device(options);
+    held.clear();
     if (!device) return device.status();
     if (Status status = (*device)->start(capture); !status) return status;
     auto modules = (*device)->restore_modules(capture);

@@ -39,10 +39,13 @@ constexpr Variable known[] = {
     {"WAVEJIT_MEMORY", "identity (default) or checked: kernels reach known memory only"},
     {"WAVEJIT_MEMORY_MB", "size of a GPU's memory in MiB (default: 3/4 of the host's)"},
     {"WAVEJIT_PERF", "1 or jitdump: tells perf about translated code"},
+    {"WAVEJIT_SCHEDULE_SEED", "with WAVEJIT_DETERMINISTIC: another order of waves for each number"},
     {"WAVEJIT_STATS", "1: print waves, instructions and times at the end"},
     {"WAVEJIT_TARGET", "emulated processor (default: the best that the program has code for)"},
     {"WAVEJIT_THREADS", "number of worker threads (default: all processors)"},
     {"WAVEJIT_TIMEOUT", "seconds after which a kernel is stopped with a report (default: never)"},
+    {"WAVEJIT_WEAK_MEMORY",
+     "1, with a schedule seed: nothing but a kernel's waits and cache operations orders accesses"},
 };
 
 // Letters to insert, leave out or replace (Levenshtein's distance), one row of the table at a time.

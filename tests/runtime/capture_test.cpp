@@ -81,7 +81,7 @@ protected:
 
 TEST_P(CaptureTest, ALaunchIsMadeAgainElsewhere) {
     const uint64_t y = capture_saxpy();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
     const auto values = read<float>(y, items);
     for (uint32_t i = 0; i < items; i++)
@@ -107,7 +107,7 @@ TEST_P(CaptureTest, PointersInMemoryKeepTheirMeaning) {
     const auto o = launch(arguments, {64, 1, 1}, {64, 1, 1});
     ASSERT_EQ(wj_capture_write(kernel("capture", "follow"), &o, path.c_str()), WJ_OK) << error();
     leave();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
     const auto values = read<uint32_t>(out, 64);
     for (uint32_t i = 0; i < 64; i++) ASSERT_EQ(values[i], (63 - i) * 3 + 1);
@@ -122,7 +122,7 @@ TEST_P(CaptureTest, FaultsAreTheSame) {
     const std::string message = first == WJ_OK ? "" : fault.message;
     const bool same_memory = GetParam().memory == WJ_MEMORY_CHECKED;
     leave();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     EXPECT_EQ(wj_launch(again_kernel, &again, nullptr), first);
     if (same_memory) {
         EXPECT_NE(std::string(wj_last_error(replayed.get())).find(message), std::string::npos)
@@ -144,13 +144,13 @@ TEST_P(CaptureTest, LocalMemoryAndHiddenArguments) {
     o.global_offset[0] = 7;
     ASSERT_EQ(wj_capture_write(kernel("ids", "ids"), &o, second.c_str()), WJ_OK) << error();
     leave();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
     EXPECT_EQ(read<uint32_t>(out, 2),
               (std::vector<uint32_t>{1000 + 255 * 128, 1000 + 256 * 256 + 255 * 128}));
     replayed.reset();
     fs::rename(second, path);
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
     const auto last = read<uint32_t>(ids + 511 * 64, 16);
     EXPECT_EQ(last, (std::vector<uint32_t>{22, 7, 3, 7, 3, 1, 1, 1, 1, 8, 4, 2, 2, 2, 2, 3}));
@@ -164,13 +164,13 @@ TEST_P(CaptureTest, ZerosTakeNoRoom) {
     ASSERT_EQ(wj_capture_write(kernel("asm", "store_at"), &o, path.c_str()), WJ_OK) << error();
     EXPECT_LT(fs::file_size(path), 200'000u);
     leave();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     EXPECT_EQ(read<uint32_t>(big + (4 << 20), 1)[0], 5u);
 }
 
 TEST_P(CaptureTest, SnapshotsAndClonesOfIt) {
     const uint64_t y = capture_saxpy();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     const auto before = read<float>(y, items);
     wj_snapshot s = 0;
     ASSERT_EQ(wj_snapshot_take(replayed.get(), nullptr, &s), WJ_OK);
@@ -224,7 +224,7 @@ TEST_P(CaptureFileTest, MappedMemory) {
     const auto o = packed(one, 4);
     ASSERT_EQ(wj_capture_write(kernel("asm", "store_at"), &o, path.c_str()), WJ_OK) << error();
     leave();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     const auto before = read<uint32_t>(two, 2000);
     EXPECT_EQ(before[1999], 2999u);
     ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
@@ -245,7 +245,7 @@ TEST_P(CaptureFileTest, MappedMemory) {
 // Written once more from what was read, it is the same.
 TEST_P(CaptureFileTest, OfACaptureIsTheSameFile) {
     capture_saxpy();
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     const std::string second = path + "2";
     ASSERT_EQ(wj_capture_write(again_kernel, &again, second.c_str()), WJ_OK)
         << wj_last_error(replayed.get());
