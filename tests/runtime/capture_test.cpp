@@ -96,6 +96,26 @@ TEST_P(CaptureTest, ALaunchIsMadeAgainElsewhere) {
     EXPECT_EQ(count, 3u) << "x, y and the code";
 }
 
+// Host memory that kernels may only read, until somebody says otherwise.
+TEST_P(CaptureTest, RightsMayChangeAfterwards) {
+    if (GetParam().memory != WJ_MEMORY_CHECKED) GTEST_SKIP() << "registers what it protects";
+    alignas(4096) static uint8_t bytes[4096];
+    uint64_t y = 0;
+    ASSERT_EQ(wj_memory_register(context.get(), bytes, sizeof bytes, WJ_READ, &y), WJ_OK)
+        << error();
+    const uint64_t x = buffer(256);
+    const float a = 1;
+    const uint32_t n = 64;
+    wj_argument arguments[] = {{&a, 4}, WJ_POINTER(x), WJ_POINTER(y), {&n, 4}};
+    const auto o = launch(arguments, {64, 1, 1}, {64, 1, 1});
+    ASSERT_EQ(wj_capture_write(kernel("ids", "saxpy"), &o, path.c_str()), WJ_OK) << error();
+    leave();
+    ASSERT_NO_FATAL_FAILURE(open());
+    EXPECT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_GUEST_FAULT);
+    ASSERT_EQ(wj_memory_protect(replayed.get(), y, sizeof bytes, WJ_READ | WJ_WRITE), WJ_OK);
+    EXPECT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
+}
+
 // A list that leads through memory: addresses in memory lead where they led.
 TEST_P(CaptureTest, PointersInMemoryKeepTheirMeaning) {
     const uint64_t table = buffer(64 * 8), words = buffer(64 * 4), out = buffer(64 * 4);

@@ -309,6 +309,36 @@ TEST_P(HookTest, AnAnswerStopsInFrontOfTheInstruction) {
     for (uint32_t l = 0; l < 64; l++) ASSERT_EQ(host<uint32_t>(out)[l], 22 * l);
 }
 
+// A register that the wave has not got is refused before anybody is told.
+TEST_P(HookTest, NothingIsToldOfWhatIsRefused) {
+    if (std::string(GetParam().target) == "gfx1030") GTEST_SKIP() << "no such kernel for gfx10";
+    wj_kernel* k = kernel("asm", "beyond_allocation");
+    instruction = [&](wj_wave* wave) {
+        EXPECT_EQ(text_at(wave, pc_of(wave)).find("v100"), std::string::npos);
+        return WJ_HOOK_GO_ON;
+    };
+    hooks.instruction = at_instruction;
+    EXPECT_EQ(run(k, hooked(packed(0, 0))), WJ_ILLEGAL_INSTRUCTION);
+}
+
+// A hook that makes the wave go round and round by its PC uses up the limit.
+TEST_P(HookTest, LimitsEndWhatAHookRepeats) {
+    wj_kernel* k = sized("total", 64);
+    uint64_t begin = 0;
+    instruction = [&](wj_wave* wave) {
+        const uint64_t pc = pc_of(wave);
+        if (!begin) begin = pc;
+        if (pc == begin) return WJ_HOOK_GO_ON;
+        const uint32_t words[] = {static_cast<uint32_t>(begin), static_cast<uint32_t>(begin >> 32)};
+        EXPECT_EQ(wj_wave_write_registers(wave, WJ_REGISTER_PC, 0, 2, words), WJ_OK);
+        return WJ_HOOK_GO_ON;
+    };
+    hooks.instruction = at_instruction;
+    wj_launch_options o = hooked(packed(buffer(256), 0));
+    o.instruction_limit = 5000;
+    EXPECT_EQ(run(k, o), WJ_TIMEOUT);
+}
+
 TEST_P(HookTest, CancelledInAHook) {
     wj_kernel* k = sized("forever", 64);
     wj_dispatch* running = nullptr;
