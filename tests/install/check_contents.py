@@ -22,6 +22,7 @@ lib/wavejit/shims/libwavejit-kfd.so lib/wavejit/shims/lsmod
 share/man/man1/wavejit.1
 lib/python3/dist-packages/wavejit/__init__.py lib/python3/dist-packages/wavejit/_c.py
 lib/python3/dist-packages/wavejit/context.py lib/python3/dist-packages/wavejit/py.typed
+lib/python3/dist-packages/wavejit/waves.py
 share/doc/wavejit/copyright share/doc/libwavejit0/copyright share/doc/libwavejit-dev/copyright
 share/doc/python3-wavejit/copyright
 """.split()
