@@ -144,7 +144,7 @@ void permlane_swap(Wave& w, const Inst& in) {
     uint32_t* d = vrow(w, in.dst[0]);
     uint32_t* s = vrow(w, in.src[0]);
     for (u32 l = 0; l < w.size; ++l)
-        if (!(l & Distance)) std::swap(s[l], d[l + Distance]);
+        if (!(l & Distance) && l + Distance < w.size) std::swap(s[l], d[l + Distance]);
 }
 
 // ---- division

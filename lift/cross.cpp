@@ -144,6 +144,7 @@ bool permlane64(Lifter& l, const Inst& i) {
 // source, whatever EXEC is.
 template <uint32_t distance>
 bool permlane_swap(Lifter& l, const Inst& i) {
+    if (l.block.wave_size <= distance) return false;  // it has no such rows
     const uint32_t d = l.row(i.dst[0]), s = l.row(i.src[0]);
     if (d == s) return false;
     const Value address = lane_across(l, distance), upper = l.s.read_all(d),
