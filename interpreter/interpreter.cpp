@@ -96,8 +96,6 @@ RegisterNeeds needs_of(const Inst& in) {
     return n;
 }
 
-constexpr char beyond_allocation[] = "a register beyond the wave's allocation";
-
 bool fits(const Wave& w, const RegisterNeeds& n) {
     return n.vgprs <= w.vgpr_count && n.agprs <= w.agpr_count &&
            (w.sgpr_count == 0 || n.sgprs <= w.sgpr_count);
@@ -338,6 +336,14 @@ private:
         }
     }
 
+    // Stops a wave that has not got the registers of an instruction which is not skipped.
+    [[gnu::always_inline]] static bool stops_beyond(Wave& w, const Step& step, bool roomy,
+                                                    bool skip) {
+        if (roomy || (skip && step.vector) || fits(w, needs_of(step.inst))) [[likely]]
+            return false;
+        stop(w, ExitKind::IllegalInstruction, "a register beyond the wave's allocation");
+        return true;
+    }
     // The instruction at `pc`.
     [[gnu::always_inline]] static void execute(Wave& w, const Step& step, uint64_t pc, bool roomy,
                                                bool skip, bool whole) {
@@ -346,8 +352,7 @@ private:
             order_accesses(w, step.inst, *weak);
             if (w.exit.kind != ExitKind::None) return;
         }
-        if (!(skip && step.vector) && !roomy && !fits(w, needs_of(step.inst))) [[unlikely]]
-            return stop(w, ExitKind::IllegalInstruction, beyond_allocation);
+        if (stops_beyond(w, step, roomy, skip)) return;
         w.pc = pc + step.inst.size;
         if (skip && step.vector) [[unlikely]]
             return;
@@ -381,15 +386,13 @@ private:
         const uint64_t pc = w.pc;
         uint32_t& in_block = w.group->in_block;
         const uint32_t bit = 1u << w.wave_in_group;
-        const bool begins = !(in_block & bit);
-        in_block |= bit;
-        const bool roomy = fits(w, needs_of(step.inst));
-        if (!roomy) {  // it is not executed
-            w.exit.pc = pc;
-            stop(w, ExitKind::IllegalInstruction, beyond_allocation);
-            return false;
-        }
-        if (!call_hooks(*options_.hooks, w, step.inst, begins)) {
+        const bool begins = !(in_block & bit), roomy = fits(w, needs_of(step.inst));
+        const auto skips = [&] { return (w.mode & machine::mode::vskip) != 0; };
+        w.exit.pc = pc;
+        if (stops_beyond(w, step, roomy, skips())) return false;
+        if (roomy) in_block |= bit;
+        // Else it is skipped, and what it would have accessed nobody can say.
+        if (roomy && !call_hooks(*options_.hooks, w, step.inst, begins)) {
             w.pc = w.exit.pc = pc;
             stop(w, ExitKind::Halt, stopped_by_hook);
             return false;
@@ -398,9 +401,8 @@ private:
         count(w, 1);  // of a hook's jump, too: limits have to end it
         if (w.pc != pc) return false;
         const machine::HostFloatEnvironment environment;
-        const bool skip = w.mode & machine::mode::vskip;
         machine::run_guarded(w, nullptr, nullptr, [&](Wave& wave) {
-            execute(wave, step, pc, roomy, skip, runs_whole(wave));
+            execute(wave, step, pc, roomy, skips(), runs_whole(wave));
             return wave.exit.kind;
         });
         return w.exit.kind == ExitKind::None;
