@@ -16,25 +16,19 @@ bool is_vector_memory(Format f) {
     return std::ranges::find(formats, f) != std::end(formats);
 }
 
+bool waits_for_stores(const Traits& traits, Opcode op) {
+    constexpr Opcode apart[] = {Opcode::s_wait_idle, Opcode::s_wait_storecnt,
+                                Opcode::s_wait_storecnt_dscnt, Opcode::s_waitcnt_vscnt};
+    return !counts_stores_apart(traits) || std::ranges::find(apart, op) != std::end(apart);
+}
+
 // How many counted accesses an instruction lets stay under way; nothing where it waits for no
 // stores.
 std::optional<uint64_t> stores_left(const Wave& w, const Inst& inst) {
-    const Target& target = *w.ctx->target;
-    if (!counts_stores_apart(target.traits)) return vector_accesses_left(target, inst);
-    switch (inst.op) {
-        case Opcode::s_wait_idle:
-            return 0;
-        case Opcode::s_wait_storecnt:
-            return inst.src[0].value & 63;
-        case Opcode::s_wait_storecnt_dscnt:
-            return inst.src[0].value >> 8 & 63;
-        case Opcode::s_waitcnt_vscnt: {
-            const bool of_register = inst.src[0].is(Operand::Kind::Sgpr);
-            return (of_register ? read_s32(w, inst.src[0]) : 0) + (inst.src[1].value & 63);
-        }
-        default:
-            return std::nullopt;
-    }
+    if (!waits_for_stores(traits(w), inst.op)) return std::nullopt;
+    if (inst.op == Opcode::s_waitcnt_vscnt && inst.src[0].is(Operand::Kind::Sgpr))
+        return read_s32(w, inst.src[0]) + (inst.src[1].value & 63);
+    return vector_accesses_left(*w.ctx->target, inst);
 }
 
 // gfx10 and later count stores, and atomics without a result, apart from what comes back.

@@ -20,13 +20,6 @@ std::string at(uint64_t address) {
     return text;
 }
 
-uint64_t entry_of(const AddressSpace& space, uint64_t guest) {
-    const auto* middle = space.page_table()->middle[guest >> 36].load(std::memory_order_acquire);
-    const auto* leaf =
-        middle ? middle->leaf[guest >> 24 & 0xfff].load(std::memory_order_acquire) : nullptr;
-    return leaf ? leaf->entry[guest >> page_bits & 0xfff].load(std::memory_order_acquire) : 0;
-}
-
 // The process may have unmapped what it has registered.
 bool host_has(uint64_t host, uint64_t bytes) {
     std::vector<unsigned char> resident(bytes / page_size);
@@ -40,16 +33,15 @@ struct HostRange {
 };
 
 // Those of the region, and what differs in their rights.
-void look_at_pages(const AddressSpace& space, ImageRegion& region, HostRange& range) {
+void look_at_pages(const PageRights& page_rights, ImageRegion& region, HostRange& range) {
     const uint64_t first = page_floor(region.guest), end = page_ceil(region.guest + region.reach);
     const uint64_t first_page = page_floor(region.offset) / page_size;
     for (uint64_t page = first; page < end; page += page_size) {
-        const uint64_t entry = entry_of(space, page);
-        const auto rights = static_cast<uint32_t>(entry & all_rights);
-        if (rights & (readable | executable))
-            range.readable[first_page + (page - first) / page_size] = true;
+        const uint64_t number = (page - first) / page_size;
+        const uint32_t rights = page_rights.empty() ? region.rights : page_rights[number];
+        if (rights & (readable | executable)) range.readable[first_page + number] = true;
         const bool whole = page >= region.guest && page + page_size <= region.guest + region.reach;
-        if (rights == region.rights || !whole || entry & partial_page) continue;
+        if (rights == region.rights || !whole) continue;
         auto& pages = region.pages;
         if (!pages.empty() && pages.back().guest + pages.back().bytes == page &&
             pages.back().rights == rights)
@@ -278,7 +270,10 @@ Image take_image(const AddressSpace& space, const std::function<bool(const Alloc
         if (held.pages) image.holders.push_back(held.pages);
     }
     for (HostRange& range : ranges) range.readable.resize((range.end - range.begin) / page_size);
-    for (ImageRegion& region : image.regions) look_at_pages(space, region, ranges[region.block]);
+    for (size_t i = 0; i < all.size(); i++) {
+        ImageRegion& region = image.regions[i];
+        look_at_pages(all[i].page_rights, region, ranges[region.block]);
+    }
     for (const HostRange& range : ranges) image.blocks.push_back(block_of(range));
     // Wherever the host has them.
     std::ranges::stable_sort(image.regions, {}, &ImageRegion::guest);

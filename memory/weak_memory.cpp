@@ -30,6 +30,16 @@ size_t first_of(const Stores& stores, size_t index) {
 
 }  // namespace
 
+// In the order of their instructions. Others may arrive with them, so each is looked for anew.
+template <class Which>
+void WeakMemory::arrive_all(machine::ExecContext& ctx, ComputeUnit& unit, Which which) {
+    for (;;) {
+        const auto store = std::ranges::find_if(unit.under_way, which);
+        if (store == unit.under_way.end()) return;
+        arrive(ctx, unit, static_cast<size_t>(store - unit.under_way.begin()));
+    }
+}
+
 void WeakMemory::begin(uint32_t waves, bool apart, uint64_t seed) {
     waves_.assign(waves, {});
     units_.assign(apart ? waves : 1, {});
@@ -51,15 +61,9 @@ void WeakMemory::issue(uint32_t wave, bool coherent, bool counted) {
 }
 
 void WeakMemory::wait(machine::ExecContext& ctx, uint32_t wave, uint64_t left) {
-    ComputeUnit& unit = unit_of(wave);
-    const auto waited_for = [&](const Store& s) {
+    arrive_all(ctx, unit_of(wave), [&](const Store& s) {
         return s.wave == wave && s.number + left <= waves_[wave].counted;
-    };
-    for (;;) {
-        const auto store = std::ranges::find_if(unit.under_way, waited_for);
-        if (store == unit.under_way.end()) return;
-        arrive(ctx, unit, static_cast<size_t>(store - unit.under_way.begin()));
-    }
+    });
 }
 
 bool WeakMemory::stays(machine::ExecContext& ctx, uint32_t wave) {
@@ -95,14 +99,8 @@ void WeakMemory::arrive(machine::ExecContext& ctx, ComputeUnit& unit, size_t ind
 
 void WeakMemory::arrive_at(machine::ExecContext& ctx, ComputeUnit& unit, uint64_t address,
                            uint32_t bytes) {
-    const auto is_there = [&](const Store& s) {
-        return overlap(s.address, s.bytes, address, bytes);
-    };
-    for (;;) {
-        const auto store = std::ranges::find_if(unit.under_way, is_there);
-        if (store == unit.under_way.end()) return;
-        arrive(ctx, unit, static_cast<size_t>(store - unit.under_way.begin()));
-    }
+    arrive_all(ctx, unit,
+               [&](const Store& s) { return overlap(s.address, s.bytes, address, bytes); });
 }
 
 const WeakMemory::Line& WeakMemory::line_at(machine::ExecContext& ctx, ComputeUnit& unit,

@@ -64,6 +64,8 @@ private:
 
     ComputeUnit& unit_of(uint32_t wave) { return units_[wave % units_.size()]; }
     static void arrive(machine::ExecContext& ctx, ComputeUnit& unit, size_t index);
+    template <class Which>
+    static void arrive_all(machine::ExecContext& ctx, ComputeUnit& unit, Which which);
     static void arrive_at(machine::ExecContext& ctx, ComputeUnit& unit, uint64_t address,
                           uint32_t bytes);
     static const Line& line_at(machine::ExecContext& ctx, ComputeUnit& unit, uint64_t address);

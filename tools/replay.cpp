@@ -114,13 +114,13 @@ int replay(const ReplayOptions& o) {
     std::string error;
     const auto captured = CapturedContext::open(o.file, options, error);
     if (!captured) fail(error);
-    const auto before = pieces_of(file_of(o.file).image);
+    const runtime::Capture file = file_of(o.file);
     const Ending ending = launch_again_and_again(*captured, o);
     const auto after = captured->memory();
-    fmt::print("{}: {}, {} work-groups, {} wave instructions\n", file_of(o.file).launch.kernel,
+    fmt::print("{}: {}, {} work-groups, {} wave instructions\n", file.launch.kernel,
                wj_status_name(ending.status), ending.result.work_groups,
                ending.result.wave_instructions);
-    print_memory(before, after);
+    print_memory(pieces_of(file.image), after);
     if (!o.dump.empty()) dump(o.dump, after);
     const wj_launch_options& launch = captured->launch_options();
     if (!o.save.empty() && wj_capture_write(captured->kernel(), &launch, o.save.c_str()) != WJ_OK)
