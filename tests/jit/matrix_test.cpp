@@ -13,6 +13,7 @@
 #include "backend_x64/matrix_avx512.h"
 #include "backend_x64/translator.h"
 #include "frontend/target.h"
+#include "tests/jit/wave_machine.h"
 
 namespace wj {
 namespace {
@@ -57,22 +58,7 @@ private:
     std::mt19937 bits_{1};
 };
 
-struct Machine {
-    static constexpr uint32_t rows = 128;
-    std::vector<uint32_t> file = std::vector<uint32_t>((rows + 1) * machine::lanes);
-    machine::ExecContext ctx;
-    machine::Wave wave;
-
-    explicit Machine(const Target& target) {
-        ctx.target = &target;
-        const auto base = (reinterpret_cast<uintptr_t>(file.data()) + 63) & ~uintptr_t{63};
-        wave.vgpr = reinterpret_cast<uint32_t*>(base);
-        wave.ctx = &ctx;
-    }
-    std::vector<uint32_t> contents() const {
-        return {wave.vgpr, wave.vgpr + rows * machine::lanes};
-    }
-};
+using Machine = test::WaveMachine<128>;
 
 Operand vgpr(uint16_t reg) {
     Operand o;

@@ -10,6 +10,7 @@
 #include "backend_x64/matrix_avx512.h"
 #include "backend_x64/translator.h"
 #include "frontend/target.h"
+#include "tests/jit/wave_machine.h"
 #include "tests/jit/wave_product_model.h"
 
 namespace wj {
@@ -59,23 +60,7 @@ uint32_t dword_of(Random& random, Numbers numbers, const std::string& type) {
     return dword;
 }
 
-struct Machine {
-    static constexpr uint32_t rows = 192;
-    std::vector<uint32_t> file = std::vector<uint32_t>((rows + 1) * machine::lanes);
-    machine::ExecContext ctx;
-    machine::Wave wave;
-
-    explicit Machine(const Target& target) {
-        ctx.target = &target;
-        const auto base = (reinterpret_cast<uintptr_t>(file.data()) + 63) & ~uintptr_t{63};
-        wave.vgpr = reinterpret_cast<uint32_t*>(base);
-        wave.ctx = &ctx;
-        wave.size = target.traits.wave_size;
-    }
-    std::vector<uint32_t> contents() const {
-        return {wave.vgpr, wave.vgpr + rows * machine::lanes};
-    }
-};
+using Machine = test::WaveMachine<192>;
 
 Operand registers(uint32_t first, uint32_t dwords) {
     Operand o;

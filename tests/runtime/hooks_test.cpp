@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/runtime/gpu.h"
+#include "tests/runtime/stops.h"
 
 namespace wj::test {
 namespace {
@@ -16,27 +16,9 @@ uint64_t pc_of(wj_wave* wave) {
     EXPECT_EQ(wj_wave_read_registers(wave, WJ_REGISTER_PC, 0, 2, pc), WJ_OK);
     return pc[0] | uint64_t{pc[1]} << 32;
 }
-wj_wave_info info_of(wj_wave* wave) {
-    wj_wave_info info = WJ_INIT(wj_wave_info);
-    EXPECT_EQ(wj_wave_get_info(wave, &info), WJ_OK);
-    return info;
-}
-std::string text_at(wj_wave* wave, uint64_t pc) {
-    char text[128] = "";
-    EXPECT_EQ(wj_wave_disassemble(wave, pc, text, sizeof(text), nullptr), WJ_OK);
-    return text;
-}
 
-class HookTest : public Gpu {
+class HookTest : public StopsGpu {
 protected:
-    // Waves of 64 lanes, and of 32 where the processor has them.
-    std::vector<uint32_t> wave_sizes() const {
-        if (std::string(GetParam().target) == "gfx1030") return {64, 32};
-        return {64};
-    }
-    wj_kernel* sized(const char* name, uint32_t lanes) {
-        return kernel("stops", (name + std::to_string(lanes)).c_str());
-    }
     wj_launch_options hooked(wj_launch_options o) {
         hooks.hook_context = this;
         o.hooks = &hooks;
@@ -518,19 +500,7 @@ TEST_P(HookTest, ARequestThatIsWrong) {
     EXPECT_NE(error().find("keep_waves"), std::string::npos) << error();
 }
 
-constexpr Setup hook_setups[] = {
-    {"gfx900", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY},
-    {"gfx90a", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
-    {"gfx90a", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},
-    {"gfx900", WJ_ENGINE_AVX2, WJ_MEMORY_WINDOW},
-    {"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},
-    {"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_WINDOW},
-    {"gfx90a", WJ_ENGINE_AUTO, WJ_MEMORY_CHECKED},
-    {"gfx1030", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
-    {"gfx1030", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
-    {"gfx1030", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
-};
-INSTANTIATE_TEST_SUITE_P(All, HookTest, testing::ValuesIn(hook_setups), setup_name);
+INSTANTIATE_TEST_SUITE_P(All, HookTest, testing::ValuesIn(stops_setups), setup_name);
 
 }  // namespace
 }  // namespace wj::test

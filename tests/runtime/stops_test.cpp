@@ -1,20 +1,13 @@
 // Waves of dispatches that have stopped: where they stand, and what their registers hold.
 #include <thread>
 
-#include "tests/runtime/gpu.h"
+#include "tests/runtime/stops.h"
 
 namespace wj::test {
 namespace {
 
-class StopTest : public Gpu {
+class StopTest : public StopsGpu {
 protected:
-    std::vector<uint32_t> wave_sizes() const {
-        if (std::string(GetParam().target) == "gfx1030") return {64, 32};
-        return {64};
-    }
-    wj_kernel* sized(const char* name, uint32_t lanes) {
-        return kernel("stops", (name + std::to_string(lanes)).c_str());
-    }
     // The waves that the dispatch has kept.
     std::vector<wj_wave*> waves() {
         std::vector<wj_wave*> all;
@@ -22,11 +15,6 @@ protected:
             all.push_back(wj_dispatch_wave_at(dispatch.get(), i));
         EXPECT_EQ(wj_dispatch_wave_at(dispatch.get(), all.size()), nullptr);
         return all;
-    }
-    static wj_wave_info info_of(wj_wave* wave) {
-        wj_wave_info info = WJ_INIT(wj_wave_info);
-        EXPECT_EQ(wj_wave_get_info(wave, &info), WJ_OK);
-        return info;
     }
     static uint32_t scalar(wj_wave* wave, uint32_t reg, wj_register_file file = WJ_REGISTER_SGPR) {
         uint32_t value = ~0u;
@@ -37,11 +25,6 @@ protected:
         std::vector<uint32_t> values(info_of(wave).lanes);
         EXPECT_EQ(wj_wave_read_registers(wave, WJ_REGISTER_VGPR, reg, 1, values.data()), WJ_OK);
         return values;
-    }
-    static std::string text_at(wj_wave* wave, uint64_t pc) {
-        char text[128] = "";
-        EXPECT_EQ(wj_wave_disassemble(wave, pc, text, sizeof(text), nullptr), WJ_OK);
-        return text;
     }
 };
 
@@ -262,21 +245,7 @@ TEST_P(StopTest, OfPreparedLaunches) {
     wj_prepared_release(prepared);
 }
 
-constexpr Setup stop_setups[] = {
-    {"gfx900", WJ_ENGINE_INTERPRETER, WJ_MEMORY_IDENTITY},
-    {"gfx90a", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
-    {"gfx90a", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},
-    {"gfx900", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
-    {"gfx900", WJ_ENGINE_AVX2, WJ_MEMORY_WINDOW},
-    {"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_IDENTITY},
-    {"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
-    {"gfx90a", WJ_ENGINE_AVX512, WJ_MEMORY_WINDOW},
-    {"gfx90a", WJ_ENGINE_AUTO, WJ_MEMORY_CHECKED},
-    {"gfx1030", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
-    {"gfx1030", WJ_ENGINE_AVX2, WJ_MEMORY_IDENTITY},
-    {"gfx1030", WJ_ENGINE_AVX512, WJ_MEMORY_CHECKED},
-};
-INSTANTIATE_TEST_SUITE_P(All, StopTest, testing::ValuesIn(stop_setups), setup_name);
+INSTANTIATE_TEST_SUITE_P(All, StopTest, testing::ValuesIn(stops_setups), setup_name);
 
 }  // namespace
 }  // namespace wj::test

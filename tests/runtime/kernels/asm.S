@@ -1,4 +1,6 @@
 // Small kernels for the runtime's tests. No metadata: arguments are passed packed.
+#include "entry.S"
+
 .macro DESCRIPTOR name, kernarg=16, lds=0, scratch=0, vgprs=16, sgprs=40, extra=0
 .section .rodata, "a"
 .p2align 6
@@ -27,23 +29,11 @@
 .text
 .endm
 
-.macro BEGIN name
-.text
-.globl \name
-.p2align 8
-.type \name,@function
-\name:
-.endm
-
-.macro END name
-  s_endpgm
-.size \name, .-\name
-.endm
 
 // s[0:1] = kernarg, s2 = work-group id x, v0 = work-item id x (masked for packed ids).
 
 // void under_way(u32* out, u32 waits): a load and a store of each work-item, and unless it waits for both they are under way at the barrier.
-BEGIN under_way
+ENTRY under_way
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_lshlrev_b32_e32 v0, 2, v0
@@ -62,12 +52,12 @@ BEGIN under_way
 1:
   s_barrier
   s_waitcnt vmcnt(0) lgkmcnt(0)
-END under_way
+END_OF_CODE under_way
 DESCRIPTOR under_way
 
 // void leftovers(u32* out, u32 never): stores the sum of a VGPR, of the upper half of another and of an SGPR
 // that nobody has written to out[work-item], then fills these registers for those who come later.
-BEGIN leftovers
+ENTRY leftovers
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_load_dword s6, s[0:1], 0x8
   v_and_b32_e32 v0, 0x3ff, v0
@@ -89,12 +79,12 @@ BEGIN leftovers
   s_mov_b32 s20, 7
   s_cmp_eq_u32 s2, s6
   s_cbranch_scc1 .Lleftovers
-END leftovers
+END_OF_CODE leftovers
 DESCRIPTOR leftovers
 
 // void leftovers_off(u32* out): stores a VGPR that only the wave's own lanes have set, to 0, to
 // out[work-group id * 64 + lane] in all lanes, then fills it for those who come later.
-BEGIN leftovers_off
+ENTRY leftovers_off
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_lshl_b32 s8, s2, 6
   v_mov_b32_e32 v5, 0
@@ -106,20 +96,20 @@ BEGIN leftovers_off
   s_waitcnt lgkmcnt(0)
   global_store_dword v1, v5, s[4:5]
   v_mov_b32_e32 v5, 3
-END leftovers_off
+END_OF_CODE leftovers_off
 DESCRIPTOR leftovers_off
 
 // void endless()
-BEGIN endless
+ENTRY endless
 .Lendless:
   s_nop 0
   s_branch .Lendless
-END endless
+END_OF_CODE endless
 DESCRIPTOR endless
 
 // void store_after_barrier(u32* out, u32 early): wave `early` ends before the barrier; every lane of the others
 // stores work-group id + 1 to out[work-group id * 256 + work-item id].
-BEGIN store_after_barrier
+ENTRY store_after_barrier
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_load_dword s6, s[0:1], 0x8
   v_and_b32_e32 v0, 0x3ff, v0
@@ -136,12 +126,12 @@ BEGIN store_after_barrier
   v_mov_b32_e32 v2, s8
   global_store_dword v1, v2, s[4:5]
 .Lsab_end:
-END store_after_barrier
+END_OF_CODE store_after_barrier
 DESCRIPTOR store_after_barrier
 
 // void relay(u32* out), four waves: each goes through 7 * (its number + 1) rounds with a barrier. In round r wave r mod 4
 // adds r to a sum in the LDS. out[work-group id * 4 + wave] = the sum when the wave ends.
-BEGIN relay
+ENTRY relay
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_readfirstlane_b32 s7, v0
@@ -172,11 +162,11 @@ BEGIN relay
   s_lshl_b32 s12, s12, 2
   v_mov_b32_e32 v5, s12
   global_store_dword v5, v4, s[4:5]
-END relay
+END_OF_CODE relay
 DESCRIPTOR relay, lds=256
 
 // void barrier_deadlock(): wave 0 polls an LDS flag that nobody sets, the others wait at a barrier.
-BEGIN barrier_deadlock
+ENTRY barrier_deadlock
   v_and_b32_e32 v0, 0x3ff, v0
   v_readfirstlane_b32 s7, v0
   s_cmp_eq_u32 s7, 0
@@ -190,11 +180,11 @@ BEGIN barrier_deadlock
   v_readfirstlane_b32 s8, v2
   s_cmp_eq_u32 s8, 0
   s_cbranch_scc1 .Lbd_poll
-END barrier_deadlock
+END_OF_CODE barrier_deadlock
 DESCRIPTOR barrier_deadlock, lds=256
 
 // void wait_for_flag(u32* flag, u32* out): sleeps until *flag is not 0, then stores it.
-BEGIN wait_for_flag
+ENTRY wait_for_flag
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_mov_b32_e32 v1, 0
   s_waitcnt lgkmcnt(0)
@@ -206,21 +196,21 @@ BEGIN wait_for_flag
   s_cmp_eq_u32 s8, 0
   s_cbranch_scc1 .Lwff
   global_store_dword v1, v2, s[6:7]
-END wait_for_flag
+END_OF_CODE wait_for_flag
 DESCRIPTOR wait_for_flag
 
 // void set_flag(u32* flag, u32* unused)
-BEGIN set_flag
+ENTRY set_flag
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_mov_b32_e32 v1, 0
   v_mov_b32_e32 v2, 7
   s_waitcnt lgkmcnt(0)
   global_store_dword v1, v2, s[4:5]
-END set_flag
+END_OF_CODE set_flag
 DESCRIPTOR set_flag
 
 // void grid_barrier(u32* counter, u32 groups): every work-group adds 1 and spins until all have.
-BEGIN grid_barrier
+ENTRY grid_barrier
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_load_dword s6, s[0:1], 0x8
   v_mov_b32_e32 v1, 0
@@ -234,12 +224,12 @@ BEGIN grid_barrier
   v_readfirstlane_b32 s8, v3
   s_cmp_lt_u32 s8, s6
   s_cbranch_scc1 .Lgb
-END grid_barrier
+END_OF_CODE grid_barrier
 DESCRIPTOR grid_barrier
 
 // void chain(u32* flags, u32 groups, i32 step): each work-group waits until flags[own number + step] is not 0, if there
 // is such a work-group, and stores one more than that in its own; the others store 1.
-BEGIN chain
+ENTRY chain
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_mov_b32_e32 v3, 0
   s_mov_b64 exec, 1
@@ -263,11 +253,11 @@ BEGIN chain
   v_mov_b32_e32 v1, s8
   s_waitcnt vmcnt(0)
   global_store_dword v1, v3, s[4:5]
-END chain
+END_OF_CODE chain
 DESCRIPTOR chain
 
 // void poll_behind_barrier(u32* flag, u32* out), four waves: wave 0 polls *flag, the others wait at a barrier for it.
-BEGIN poll_behind_barrier
+ENTRY poll_behind_barrier
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_readfirstlane_b32 s8, v0
@@ -287,14 +277,14 @@ BEGIN poll_behind_barrier
   v_lshlrev_b32_e32 v1, 2, v0
   v_mov_b32_e32 v2, 1
   global_store_dword v1, v2, s[6:7]
-END poll_behind_barrier
+END_OF_CODE poll_behind_barrier
 DESCRIPTOR poll_behind_barrier
 
 // void endless_barriers()
-BEGIN endless_barriers
+ENTRY endless_barriers
   s_barrier
   s_branch endless_barriers
-END endless_barriers
+END_OF_CODE endless_barriers
 DESCRIPTOR endless_barriers
 
 .type in_front,@function
@@ -304,21 +294,21 @@ in_front:
 .size in_front, .-in_front
 
 // void fault_in_front()
-BEGIN fault_in_front
+ENTRY fault_in_front
   s_branch in_front
-END fault_in_front
+END_OF_CODE fault_in_front
 DESCRIPTOR fault_in_front
 
 // void \name(u8* base, u64 stride): lane l loads from base + l * stride.
 .macro LOAD_AT name, load
-BEGIN \name
+ENTRY \name
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   s_waitcnt lgkmcnt(0)
   v_mul_lo_u32 v1, v0, s6
   \load v2, v1, s[4:5]
   s_waitcnt vmcnt(0)
-END \name
+END_OF_CODE \name
 DESCRIPTOR \name
 .endm
 LOAD_AT load_at, global_load_dword
@@ -326,30 +316,30 @@ LOAD_AT load_byte_at, global_load_ubyte
 LOAD_AT load_word_at, global_load_sshort
 
 // void store_at(u8* base, u64 stride)
-BEGIN store_at
+ENTRY store_at
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   s_waitcnt lgkmcnt(0)
   v_mul_lo_u32 v1, v0, s6
   global_store_dword v1, v0, s[4:5]
   s_waitcnt vmcnt(0)
-END store_at
+END_OF_CODE store_at
 DESCRIPTOR store_at
 
 // void atomic_field_at(u32* base): adds l to element l.
-BEGIN atomic_field_at
+ENTRY atomic_field_at
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_lshlrev_b32_e32 v1, 2, v0
   s_waitcnt lgkmcnt(0)
   global_atomic_add v1, v0, s[4:5]
-END atomic_field_at
+END_OF_CODE atomic_field_at
 DESCRIPTOR atomic_field_at
 
 // void \name(u8* base, u64 stride): lane l accesses base + l * stride, which is v[2:3]. s[8:11] is a
 // buffer at base, v1 its offset l * stride.
 .macro ACCESS_AT name, access
-BEGIN \name
+ENTRY \name
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   s_waitcnt lgkmcnt(0)
@@ -363,7 +353,7 @@ BEGIN \name
   s_mov_b32 s11, 0x27000
   \access
   s_waitcnt vmcnt(0) lgkmcnt(0)
-END \name
+END_OF_CODE \name
 DESCRIPTOR \name
 .endm
 ACCESS_AT wide_store_at, "global_store_dword v[2:3], v0, off"
@@ -382,7 +372,7 @@ ACCESS_AT scalar_buffer_load_at, "s_buffer_load_dwordx4 s[4:7], s[8:11], 0x0"
 // void \name(struct { u64 base, stride, step, count, out; }): lane l loads from base + l * stride on, `step` further each
 // time, count times; the sum goes to out[l]. v[2:3] is where it is, or s[4:5] with v1 if the base moves.
 .macro WALK name, load, low, high
-BEGIN \name
+ENTRY \name
   s_load_dwordx8 s[4:11], s[0:1], 0x0
   s_load_dwordx2 s[12:13], s[0:1], 0x20
   v_and_b32_e32 v0, 0x3ff, v0
@@ -405,7 +395,7 @@ BEGIN \name
   s_cbranch_scc1 .Lloop_\name
   v_lshlrev_b32_e32 v0, 2, v0
   global_store_dword v0, v5, s[12:13]
-END \name
+END_OF_CODE \name
 DESCRIPTOR \name, 40
 .endm
 WALK walk_lanes, "global_load_dword v4, v[2:3], off", "v_add_co_u32_e32 v2, vcc, s8, v2", "v_addc_co_u32_e32 v3, vcc, v3, v7, vcc"
@@ -415,7 +405,7 @@ WALK walk_base, "global_load_dword v4, v1, s[4:5]", "s_add_u32 s4, s4, s8", "s_a
 WALK walk_base_by_4, "global_load_dword v4, v1, s[4:5]", "s_add_u32 s4, s4, 4", "s_addc_u32 s5, s5, 0"
 
 // The same, but the only load is the last one: count * step behind base + l * stride.
-BEGIN walk_unseen
+ENTRY walk_unseen
   s_load_dwordx8 s[4:11], s[0:1], 0x0
   s_load_dwordx2 s[12:13], s[0:1], 0x20
   v_and_b32_e32 v0, 0x3ff, v0
@@ -440,11 +430,11 @@ BEGIN walk_unseen
   v_lshlrev_b32_e32 v0, 2, v0
   s_waitcnt vmcnt(0)
   global_store_dword v0, v5, s[12:13]
-END walk_unseen
+END_OF_CODE walk_unseen
 DESCRIPTOR walk_unseen, 40
 
 // void walk_rows(the same): running sums of lane l's row, which is at base + l * stride, to out + l * stride.
-BEGIN walk_rows
+ENTRY walk_rows
   s_load_dwordx8 s[4:11], s[0:1], 0x0
   s_load_dwordx2 s[12:13], s[0:1], 0x20
   v_and_b32_e32 v0, 0x3ff, v0
@@ -469,11 +459,11 @@ BEGIN walk_rows
   s_add_u32 s14, s14, 1
   s_cmp_lt_u32 s14, s10
   s_cbranch_scc1 .Lwalk_rows
-END walk_rows
+END_OF_CODE walk_rows
 DESCRIPTOR walk_rows, 40
 
 // void lanes_loop(the same): lane l sums count + l dwords of its row; the sum goes to out[l].
-BEGIN lanes_loop
+ENTRY lanes_loop
   s_load_dwordx8 s[4:11], s[0:1], 0x0
   s_load_dwordx2 s[12:13], s[0:1], 0x20
   v_and_b32_e32 v0, 0x3ff, v0
@@ -499,11 +489,11 @@ BEGIN lanes_loop
   s_or_b64 exec, exec, s[16:17]
   v_lshlrev_b32_e32 v0, 2, v0
   global_store_dword v0, v5, s[12:13]
-END lanes_loop
+END_OF_CODE lanes_loop
 DESCRIPTOR lanes_loop, 40
 
 // void table_at(the same): out[l] = base[l * stride mod 8]
-BEGIN table_at
+ENTRY table_at
   s_load_dwordx8 s[4:11], s[0:1], 0x0
   s_load_dwordx2 s[12:13], s[0:1], 0x20
   v_and_b32_e32 v0, 0x3ff, v0
@@ -515,54 +505,54 @@ BEGIN table_at
   v_lshlrev_b32_e32 v0, 2, v0
   s_waitcnt vmcnt(0)
   global_store_dword v0, v5, s[12:13]
-END table_at
+END_OF_CODE table_at
 DESCRIPTOR table_at, 40
 
 // void scalar_load(u64 address)
-BEGIN scalar_load
+ENTRY scalar_load
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_waitcnt lgkmcnt(0)
   s_load_dword s6, s[4:5], 0x0
   s_waitcnt lgkmcnt(0)
-END scalar_load
+END_OF_CODE scalar_load
 DESCRIPTOR scalar_load
 
-BEGIN trap
+ENTRY trap
   s_trap 2
-END trap
+END_OF_CODE trap
 DESCRIPTOR trap
 
-BEGIN illegal
+ENTRY illegal
   s_nop 0
   .long 0xbfffffff
-END illegal
+END_OF_CODE illegal
 DESCRIPTOR illegal
 
 // A valid instruction that wavejit refuses: there are no images.
-BEGIN refused
+ENTRY refused
   s_nop 0
   image_load v0, v0, s[8:15] dmask:0x1 unorm
-END refused
+END_OF_CODE refused
 DESCRIPTOR refused
 
 // Reads a VGPR beyond the allocation of 4.
-BEGIN beyond_allocation
+ENTRY beyond_allocation
   v_mov_b32_e32 v1, v100
-END beyond_allocation
+END_OF_CODE beyond_allocation
 DESCRIPTOR beyond_allocation, vgprs=4
 
 // void jump_to(u64 address)
-BEGIN jump_to
+ENTRY jump_to
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_waitcnt lgkmcnt(0)
   s_setpc_b64 s[4:5]
-END jump_to
+END_OF_CODE jump_to
 DESCRIPTOR jump_to
 
 #ifdef __gfx90a__
 // void preloaded(u32* out, u32 value): both are in s[2:4] when the code behind the first 256 bytes runs;
 // those are for firmware that does not preload, and store something else.
-BEGIN preloaded
+ENTRY preloaded
   s_load_dwordx2 s[2:3], s[0:1], 0x0
   s_mov_b32 s4, 99
   s_waitcnt lgkmcnt(0)
@@ -572,7 +562,7 @@ BEGIN preloaded
   v_mov_b32_e32 v1, 0
   v_mov_b32_e32 v2, s4
   global_store_dword v1, v2, s[2:3]
-END preloaded
+END_OF_CODE preloaded
 .section .rodata, "a"
 .p2align 6
 .amdhsa_kernel preloaded
@@ -589,7 +579,7 @@ END preloaded
 // void dump_state(u32* out): s0-s19 and the work-item ids of one wave, for the initial register state.
 // s[0:3] scratch buffer, s[4:5] dispatch ptr, s[6:7] queue ptr, s[8:9] kernarg, s[10:11] dispatch id,
 // s[12:13] flat scratch init, s14 private size, s15-s17 work-group id, s18 info, s19 scratch wave offset.
-BEGIN dump_state
+ENTRY dump_state
   s_load_dwordx2 s[20:21], s[8:9], 0x0
   v_mov_b32_e32 v4, 0
   s_waitcnt lgkmcnt(0)
@@ -604,13 +594,13 @@ BEGIN dump_state
   global_store_dword v4, v5, s[20:21] offset:84
   v_mov_b32_e32 v5, exec_hi
   global_store_dword v4, v5, s[20:21] offset:88
-END dump_state
+END_OF_CODE dump_state
 DESCRIPTOR dump_state, extra=1, scratch=36
 
 #ifndef __gfx90a__
 // void gds_count(u32* out): every lane adds 1 to GDS dword 0; in the order of their ids the work-groups, one wave each,
 // add id + 1 to ordered counter 1 at byte 64 and store what it was to out[id].
-BEGIN gds_count
+ENTRY gds_count
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_movk_i32 m0, 0x10
   v_mov_b32_e32 v1, 0
@@ -625,11 +615,11 @@ BEGIN gds_count
   s_waitcnt lgkmcnt(0)
   s_mov_b64 exec, 1
   global_store_dword v5, v4, s[4:5]
-END gds_count
+END_OF_CODE gds_count
 DESCRIPTOR gds_count
 
 // void gds_read(u32* out): GDS dword 0, then 0 again.
-BEGIN gds_read
+ENTRY gds_read
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_movk_i32 m0, 0x10
   v_mov_b32_e32 v1, 0
@@ -637,7 +627,7 @@ BEGIN gds_read
   s_waitcnt lgkmcnt(0)
   s_mov_b64 exec, 1
   global_store_dword v1, v2, s[4:5]
-END gds_read
+END_OF_CODE gds_read
 DESCRIPTOR gds_read
 #endif
 

@@ -1,4 +1,6 @@
 // Kernels whose edges and instructions can be counted by hand, and that show the order of waves.
+#include "entry.S"
+
 .macro DESCRIPTOR name
 .section .rodata, "a"
 .p2align 6
@@ -14,22 +16,13 @@
 .text
 .endm
 
-.macro BEGIN name
-.text
-.globl \name
-.p2align 8
-.type \name,@function
-\name:
-.endm
-
 .macro END name
-  s_endpgm
-.size \name, .-\name
+END_OF_CODE \name
 DESCRIPTOR \name
 .endm
 
 // void loop(u64, u32 n): n - 1 times back, once on, the end.
-BEGIN loop
+ENTRY loop
   s_load_dword s4, s[0:1], 0x8
   s_waitcnt lgkmcnt(0)
 .Lloop:
@@ -40,7 +33,7 @@ END loop
 
 // void arm(u64, u32 limit): a short arm, which translators lift with the code around it, for waves
 // with work-items below the limit.
-BEGIN arm
+ENTRY arm
   s_load_dword s4, s[0:1], 0x8
   s_waitcnt lgkmcnt(0)
   v_and_b32_e32 v0, 0x3ff, v0
@@ -54,7 +47,7 @@ END arm
 
 // void lanes(u64, u32 n): each lane leaves the loop after its number (below n) of laps; the wave
 // when the last one has.
-BEGIN lanes
+ENTRY lanes
   s_load_dword s4, s[0:1], 0x8
   v_and_b32_e32 v0, 63, v0
   s_waitcnt lgkmcnt(0)
@@ -70,7 +63,7 @@ BEGIN lanes
 END lanes
 
 // void calls(u64, u32 n): n times there, n times back.
-BEGIN calls
+ENTRY calls
   s_load_dword s4, s[0:1], 0x8
   s_waitcnt lgkmcnt(0)
 .Lcalls:
@@ -84,7 +77,7 @@ BEGIN calls
 END calls
 // void order(u32* out, u32 laps), four waves each: out[0] counts them, out[1 + n] is the number of
 // the n-th one to get behind its loop.
-BEGIN order
+ENTRY order
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_load_dword s6, s[0:1], 0x8
   v_and_b32_e32 v0, 0x3ff, v0
@@ -108,7 +101,7 @@ BEGIN order
 END order
 
 // void clock(u64* out): the clock, 10 instructions, a branch with its compare, the clock.
-BEGIN clock
+ENTRY clock
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_waitcnt lgkmcnt(0)
   s_memtime s[6:7]

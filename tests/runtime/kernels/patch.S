@@ -1,4 +1,6 @@
 // Kernels whose code is changed in place. No metadata: arguments are passed packed.
+#include "entry.S"
+
 .macro DESCRIPTOR name
 .section .rodata, "a"
 .p2align 6
@@ -14,22 +16,13 @@
 .text
 .endm
 
-.macro BEGIN name
-.text
-.globl \name
-.p2align 8
-.type \name,@function
-\name:
-.endm
-
 .macro END name
-  s_endpgm
-.size \name, .-\name
+END_OF_CODE \name
 DESCRIPTOR \name
 .endm
 
 // void sum(u32* out, u64 count): v2 grows by 7 in each of `count` laps; out[lane] = v2. Nobody reads v3, which is 1000 - v2.
-BEGIN sum
+ENTRY sum
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_lshlrev_b32_e32 v1, 2, v0
@@ -48,7 +41,7 @@ BEGIN sum
 END sum
 
 // void other(u32* out): out[lane] = lane.
-BEGIN other
+ENTRY other
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_lshlrev_b32_e32 v1, 2, v0

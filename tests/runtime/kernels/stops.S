@@ -1,4 +1,6 @@
 // Kernels that tests of hooks and of stopped waves look at, for waves of 64 lanes and, where there are such, of 32.
+#include "entry.S"
+
 .macro DESCRIPTOR name, wave
 .section .rodata, "a"
 .p2align 6
@@ -18,17 +20,8 @@
 .text
 .endm
 
-.macro BEGIN name
-.text
-.globl \name
-.p2align 8
-.type \name,@function
-\name:
-.endm
-
 .macro END name, wave
-  s_endpgm
-.size \name, .-\name
+END_OF_CODE \name
 DESCRIPTOR \name, \wave
 .endm
 
@@ -37,7 +30,7 @@ DESCRIPTOR \name, \wave
 // void total(u32* out), one wave: out[l] = 22 * l, the last l by an atomic addition. 8 instructions, three times the 4 of a loop that
 // begins behind the sixth, and 7.
 .macro TOTAL name, wave
-BEGIN \name
+ENTRY \name
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_lshlrev_b32_e32 v1, 2, v0
@@ -63,7 +56,7 @@ END \name, \wave
 // l being the lane. Of both s8 = 0x1234, s9 is a number of the wave, v5 = 3 * work-item, and the LDS has v5 of each work-item; v6 = 11
 // until it is overwritten behind the store and the barrier.
 .macro STOPS name, wave, shift
-BEGIN \name
+ENTRY \name
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_readfirstlane_b32 s9, v0
@@ -91,7 +84,7 @@ END \name, \wave
 
 // void forever(u32* out, u64 unused): counts in s8, and stores nothing.
 .macro FOREVER name, wave
-BEGIN \name
+ENTRY \name
   s_mov_b32 s8, 0
 .Lforever_\name:
   s_add_u32 s8, s8, 1
@@ -101,7 +94,7 @@ END \name, \wave
 
 // void accesses(u8* base, u64 offset): one of each kind, by the first two lanes: v0 is the lane, v1 = 16 * lane.
 .macro ACCESSES name, wave
-BEGIN \name
+ENTRY \name
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0x3ff, v0
   v_lshlrev_b32_e32 v1, 4, v0
