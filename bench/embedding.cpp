@@ -1,5 +1,5 @@
-// What embedders do between launches: loading, changing code, running it once. Checked memory, one
-// thread, gfx90a.
+// What embedders do between launches: loading, changing code, running it once, going on from its
+// midst. Checked memory, one thread, gfx90a.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -33,6 +33,7 @@ struct Setup {
     wj_module* module = nullptr;
     wj_kernel* kernel = nullptr;
     wj_prepared* prepared = nullptr;
+    wj_dispatch* dispatch = nullptr;
     uint64_t out = 0;
     wj_argument argument = WJ_POINTER(out);
     wj_launch_options options = WJ_INIT(wj_launch_options);
@@ -52,6 +53,7 @@ struct Setup {
     }
     ~Setup() {
         wj_prepared_release(prepared);
+        wj_dispatch_release(dispatch);
         unload();
         wj_context_destroy(context);
     }
@@ -138,6 +140,54 @@ void run_hooked(benchmark::State& state, wj_engine engine) {
     benchmark::DoNotOptimize(sum);
 }
 
+// Memory as it was, and then the whole kernel.
+void run_restored(benchmark::State& state, wj_engine engine) {
+    Setup s(engine);
+    wj_snapshot_options o = WJ_INIT(wj_snapshot_options);
+    o.only_marked_writes = 1;
+    wj_snapshot before = 0;
+    if (!s.load() || wj_launch_prepare(s.kernel, &s.options, &s.prepared) != WJ_OK ||
+        wj_snapshot_take(s.context, &o, &before) != WJ_OK)
+        return state.SkipWithError("does not load");
+    for (auto _ : state)
+        if (wj_snapshot_restore(s.context, before, nullptr) != WJ_OK ||
+            wj_prepared_launch(s.prepared, nullptr) != WJ_OK)
+            return state.SkipWithError(wj_last_error(s.context));
+}
+
+wj_hook_answer count_down(void* left, wj_wave*) {
+    return --*static_cast<uint64_t*>(left) ? WJ_HOOK_GO_ON : WJ_HOOK_STOP;
+}
+
+// Memory and the wave as they were half-way, and then the rest.
+void run_resumed(benchmark::State& state, wj_engine engine) {
+    Setup s(engine);
+    wj_result result = WJ_INIT(wj_result);
+    if (!s.load() || wj_launch(s.kernel, &s.options, &result) != WJ_OK)
+        return state.SkipWithError("does not load");
+    uint64_t left = result.wave_instructions / 2;
+    wj_hooks hooks = WJ_INIT(wj_hooks);
+    hooks.hook_context = &left;
+    hooks.instruction = count_down;
+    s.options.hooks = &hooks;
+    s.options.keep_waves = WJ_KEEP_WAVES;
+    wj_snapshot_options o = WJ_INIT(wj_snapshot_options);
+    wj_snapshot midst = 0;
+    if (wj_dispatch_submit(s.kernel, &s.options, &s.dispatch) != WJ_OK ||
+        wj_dispatch_wait(s.dispatch) != WJ_TIMEOUT)
+        return state.SkipWithError(wj_last_error(s.context));
+    o.only_marked_writes = 1;
+    o.dispatch = s.dispatch;
+    if (wj_snapshot_take(s.context, &o, &midst) != WJ_OK)
+        return state.SkipWithError(wj_last_error(s.context));
+    wj_resume_options rest = WJ_INIT(wj_resume_options);
+    rest.wait = 1;
+    for (auto _ : state)
+        if (wj_snapshot_restore(s.context, midst, nullptr) != WJ_OK ||
+            wj_dispatch_resume(s.dispatch, &rest) != WJ_OK)
+            return state.SkipWithError(wj_last_error(s.context));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -151,6 +201,10 @@ int main(int argc, char** argv) {
         })->UseManualTime();
         RegisterBenchmark(("launch" + name).c_str(),
                           [=](benchmark::State& s) { run_patched(s, engine, 1, false); });
+        RegisterBenchmark(("restore_and_launch" + name).c_str(),
+                          [=](benchmark::State& s) { run_restored(s, engine); });
+        RegisterBenchmark(("restore_and_resume" + name).c_str(),
+                          [=](benchmark::State& s) { run_resumed(s, engine); });
         RegisterBenchmark(("hooked" + name).c_str(),
                           [=](benchmark::State& s) { run_hooked(s, engine); });
         RegisterBenchmark(("patch" + name).c_str(),

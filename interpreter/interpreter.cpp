@@ -394,6 +394,7 @@ private:
         // Else it is skipped, and what it would have accessed nobody can say.
         if (roomy && !call_hooks(*options_.hooks, w, step.inst, begins)) {
             w.pc = w.exit.pc = pc;
+            if (begins) in_block &= ~bit;  // all of it is told again if the wave goes on
             stop(w, ExitKind::Halt, stopped_by_hook);
             return false;
         }

@@ -45,6 +45,7 @@ void ordered_count(Wave& w, const Inst& inst) {
     machine::GlobalDataShare& gds = *w.ctx->gds;
     const uint32_t ids = w.ctx->target->traits.gds_max_wave_id + 1;
     std::lock_guard lock(gds.mutex);
+    gds.used = true;
     if ((w.sgpr[machine::m0] & 0xffff) % ids != gds.oldest_wave) return wait_again(w, inst);
     const uint64_t exec = w.exec();
     const uint32_t data = exec ? first_lane_value(w, inst.vaddr()) : 0;
@@ -160,6 +161,7 @@ bool in_gds(Wave& w, const Inst& inst, Handler self) {
     w.lds_size = std::min(w.sgpr[machine::m0] & 0xffff, bytes - base);
     {
         std::lock_guard lock(w.ctx->gds->mutex);
+        w.ctx->gds->used = true;
         self(w, local);
     }
     w.lds = lds;

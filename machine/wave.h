@@ -114,6 +114,7 @@ struct GlobalDataShare {
     static constexpr uint32_t size = 65536;  // of the largest; Traits::gds_bytes counts
     std::mutex mutex;
     uint32_t oldest_wave = 0;  // logical wave id whose turn it is in ds_ordered_count
+    bool used = false;         // else it holds zeros
     alignas(64) uint8_t bytes[size] = {};
 };
 

@@ -56,12 +56,41 @@ struct KeptFinding {
 
 }  // namespace wj::c_api
 
+namespace wj::c_api {
+
+class SavedDispatch;  // runtime/c_api_resume.cpp
+
+// Dispatches that keep their waves, and those of them that snapshots have.
+class StoppedDispatches {
+public:
+    void add(wj_dispatch* dispatch);
+    void remove(wj_dispatch* dispatch);  // it is about to be released
+    bool has(const wj_dispatch* dispatch);
+    // Of one that has().
+    Status save(wj_dispatch* dispatch, std::unique_ptr<SavedDispatch>& to);
+    void add(wj_snapshot snapshot, std::unique_ptr<SavedDispatch> saved);
+    void release(wj_snapshot snapshot);
+    // InvalidArgument: the snapshot has one that was released.
+    Status check(wj_snapshot snapshot);
+    void restore(wj_snapshot snapshot);  // does nothing if it has none
+    StoppedDispatches();
+    ~StoppedDispatches();
+
+private:
+    std::mutex mutex_;
+    std::vector<wj_dispatch*> dispatches_;
+    std::map<wj_snapshot, std::unique_ptr<SavedDispatch>> saved_;  // null: released
+};
+
+}  // namespace wj::c_api
+
 struct wj_context {
     std::unique_ptr<wj::runtime::Device> device;
     std::string target, engine;
     std::unique_ptr<wj::memory::Snapshots> snapshots;
     // Of each snapshot, with WJ_CHECK_INIT.
     std::map<wj_snapshot, wj::machine::UnwrittenMemory::State> unwritten;
+    wj::c_api::StoppedDispatches stopped;
     std::mutex mapped_mutex;
     std::multimap<uint64_t, wj::memory::ReservedAddresses> mapped;  // what map_at() has, by address
     std::mutex modules_mutex;
@@ -153,7 +182,10 @@ struct wj_dispatch {
     void (*print)(void*, const char*, size_t) = nullptr;
     void* print_context = nullptr;
     std::mutex print_mutex;
-    void flush_print();  // when the dispatch has ended
+    bool keeps_waves = false;  // it may go on when it has stopped
+    bool printed = false;      // what the buffer has
+    void flush_print();        // when the dispatch has ended
+    void begin_part();         // it goes on
     ~wj_dispatch();
 };
 
@@ -169,6 +201,10 @@ struct Launch {
     runtime::DispatchRequest request;  // without the arguments
     runtime::HiddenValues hidden;
 };
+wj_status outcome(wj_dispatch* dispatch);  // of one that has ended or stopped
+// Fills in what launches and dispatches that go on have: hooks and kept waves.
+wj_status read_watching(wj_context* context, const wj_hooks* from, uint32_t keep_waves,
+                        std::shared_ptr<machine::Hooks>& hooks, runtime::KeptWaves& kept);
 wj_status make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out);
 std::shared_ptr<machine::Hooks> make_hooks(const wj_hooks& hooks, wj_context* context);
 // By WAVEJIT_CAPTURE; what keeps it from it is printed. Before hidden arguments are filled in.

@@ -18,14 +18,16 @@ wj_dispatch::~wj_dispatch() {
     else {
         dispatch->wait();
         flush_print();
+        if (keeps_waves) context->stopped.remove(this);
+        dispatch->let_go();
     }
 }
 
 void wj_dispatch::flush_print() {
     std::lock_guard lock(print_mutex);
-    if (!printf) return;
+    if (!printf || std::exchange(printed, true)) return;
     const std::string text = printf->text();
-    printf.reset();
+    if (!keeps_waves) printf.reset();
     if (text.empty()) return;
     if (print)
         print(print_context, text.data(), text.size());
@@ -122,6 +124,22 @@ wj_module* wj::c_api::add_module(wj_context* context,
     return m.release();
 }
 
+wj_status wj::c_api::read_watching(wj_context* context, const wj_hooks* from, uint32_t keep_waves,
+                                   std::shared_ptr<machine::Hooks>& hooks,
+                                   runtime::KeptWaves& kept) {
+    if (from) {
+        wj_hooks read;
+        if (!read_options(from, read))
+            return context->fail(WJ_INVALID_ARGUMENT, std::string("hooks: ") + bad_size);
+        hooks = make_hooks(read, context);
+    }
+    if (keep_waves > WJ_KEEP_WAVES_OF_ENGINE)
+        return context->fail(WJ_INVALID_ARGUMENT,
+                             "keep_waves " + std::to_string(keep_waves) + " does not exist");
+    kept = static_cast<runtime::KeptWaves>(keep_waves);
+    return WJ_OK;
+}
+
 wj_status wj::c_api::make_launch(wj_kernel* kernel, const wj_launch_options* options, Launch& out) {
     wj_context* context = kernel->module->context;
     wj_launch_options& o = out.options;
@@ -153,16 +171,10 @@ wj_status wj::c_api::make_launch(wj_kernel* kernel, const wj_launch_options* opt
     r.instruction_limit = o.instruction_limit;
     r.schedule_seed = o.schedule_seed;
     r.cooperative = o.cooperative;
-    if (o.hooks) {
-        wj_hooks hooks;
-        if (!read_options(o.hooks, hooks))
-            return context->fail(WJ_INVALID_ARGUMENT, std::string("hooks: ") + bad_size);
-        r.hooks = make_hooks(hooks, context);
-    }
-    if (o.keep_waves > WJ_KEEP_WAVES_OF_ENGINE)
-        return context->fail(WJ_INVALID_ARGUMENT,
-                             "keep_waves " + std::to_string(o.keep_waves) + " does not exist");
-    r.kept_waves = static_cast<runtime::KeptWaves>(o.keep_waves);
+    if (const wj_status status =
+            read_watching(context, o.hooks, o.keep_waves, r.hooks, r.kept_waves);
+        status != WJ_OK)
+        return status;
 
     runtime::HiddenValues& hidden = out.hidden;
     hidden.grid = r.grid;
@@ -195,6 +207,7 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
         return status;
     auto d = std::make_unique<wj_dispatch>();
     d->context = context;
+    d->keeps_waves = launch.options.keep_waves != WJ_KEEP_NO_WAVES;
     const auto& formats = kernel->module->module->object().metadata.printf;
     if (runtime::PrintfBuffer::wanted(*kernel->info, formats)) {
         auto buffer = runtime::PrintfBuffer::make(context->device->memory(), formats);
@@ -210,19 +223,19 @@ wj_status submit(wj_kernel* kernel, const wj_launch_options* options, bool calle
     auto started = context->device->dispatch(launch.request, {}, kernel->module->module);
     if (!started) return context->fail(started.status());
     d->dispatch = *started;
+    if (d->keeps_waves) context->stopped.add(d.get());
     *out = d.release();
     return WJ_OK;
 }
 
-// Of one that has ended.
-wj_status outcome(wj_dispatch* d) {
-    d->flush_print();
+}  // namespace
+
+wj_status wj::c_api::outcome(wj_dispatch* d) {
     const runtime::DispatchResult& result = d->dispatch->result();
+    if (!d->keeps_waves || result.code != Code::Timeout) d->flush_print();
     if (result.code == Code::Ok) return WJ_OK;
     return d->context->fail(result.fault);
 }
-
-}  // namespace
 
 wj_result wj::c_api::to_c_result(const runtime::DispatchResult& r) {
     wj_result c{};

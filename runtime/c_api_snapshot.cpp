@@ -1,4 +1,4 @@
-// C interface: snapshots of a context's memory.
+// C interface: snapshots of a context's memory, and of a stopped dispatch.
 #include "memory/snapshot.h"
 
 #include "frontend/code_object_bytes.h"
@@ -25,10 +25,21 @@ wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options* optio
                 "marks what kernels write");
         if (const wj_status status = need_idle(context, snapshots_move); status != WJ_OK)
             return status;
+        std::unique_ptr<SavedDispatch> dispatch;
+        if (o.dispatch) {
+            if (!context->stopped.has(o.dispatch))
+                return context->fail(
+                    WJ_INVALID_ARGUMENT,
+                    "`dispatch` is none of this context's that was launched with keep_waves: it "
+                    "was released, is another context's, or keeps no waves");
+            const Status status = context->stopped.save(o.dispatch, dispatch);
+            if (!status) return context->fail(status);
+        }
         *snapshot = context->snapshots->take(
             {.marked_only = o.only_marked_writes != 0, .mapped_memory = o.registered_memory != 0});
         if (const auto* now = context->device->unwritten())
             context->unwritten[*snapshot] = now->save();
+        if (dispatch) context->stopped.add(*snapshot, std::move(dispatch));
         return WJ_OK;
     });
 }
@@ -38,8 +49,10 @@ wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot, wj_rest
         if (const wj_status status = need_idle(context, snapshots_move); status != WJ_OK)
             return status;
         memory::Snapshots::Restored restored;
-        const Status status = context->snapshots->restore(snapshot, restored);
+        Status status = context->stopped.check(snapshot);
+        if (status) status = context->snapshots->restore(snapshot, restored);
         if (!status) return context->fail(status);
+        context->stopped.restore(snapshot);
         if (auto* now = context->device->unwritten()) now->restore(context->unwritten[snapshot]);
         if (!info) return WJ_OK;
         wj_restore_info i{};
@@ -55,6 +68,7 @@ wj_status wj_snapshot_release(wj_context* context, wj_snapshot snapshot) {
     return guarded(context, [&] {
         const Status status = context->snapshots->release(snapshot);
         context->unwritten.erase(snapshot);
+        if (status) context->stopped.release(snapshot);
         return status ? WJ_OK : context->fail(status);
     });
 }

@@ -73,6 +73,23 @@ void Clusters::enter(machine::WorkGroup& group) {
     member.rank = static_cast<uint32_t>(group.linear_id % shape_.size());
 }
 
+void Clusters::save(Image& to) const {
+    to.resident.clear();
+    for (const auto& [number, c] : resident_)
+        to.resident.push_back({number, c.barrier, c.members, c.ended, c.stuck});
+}
+
+void Clusters::restore(const Image& from) {
+    resident_.clear();
+    for (const Image::Resident& r : from.resident) {
+        machine::Cluster& c = resident_[r.number];
+        c.barrier = r.barrier;
+        c.members = r.members;
+        c.ended = r.ended;
+        c.stuck = r.stuck;
+    }
+}
+
 void Clusters::leave(machine::WorkGroup& group) {
     const std::lock_guard lock(mutex_);
     machine::Cluster& cluster = *group.in_cluster.cluster;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "common/status.h"
 #include "frontend/code_object.h"
@@ -39,6 +40,24 @@ public:
     // All waves of the work-group have ended.
     void leave(machine::WorkGroup& group);
     void forget() { resident_.clear(); }
+
+    // While no work-group runs.
+    class Image {
+        friend class Clusters;
+        struct Resident {
+            uint64_t number;
+            machine::BarrierObject barrier;
+            uint32_t members, ended, stuck;
+        };
+        std::vector<Resident> resident;
+    };
+    void save(Image& to) const;
+    // Work-groups have to be told where they are: rejoin().
+    void restore(const Image& from);
+    void rejoin(machine::WorkGroup& group) {
+        if (group.in_cluster.cluster)
+            group.in_cluster.cluster = &resident_.at(group.linear_id / shape_.size());
+    }
 
 private:
     const ClusterShape shape_;

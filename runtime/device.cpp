@@ -325,6 +325,7 @@ public:
         if (!state) return state.status();
         (*state)->on_done = options_.reports.fidelity.empty() ? std::move(on_done)
                                                               : noting_refused(std::move(on_done));
+        if ((*state)->keeps_waves()) (*state)->kept = DispatchState::Kept::ForOneRun;
         if (Status status = scheduler_->submit(*state); !status) return status;
         return std::shared_ptr<Dispatch>(std::move(*state));
     }
@@ -414,8 +415,7 @@ private:
         complete.checks = options_.checks;
         complete.weak_memory = options_.schedule.weak_memory;
         if (!complete.schedule_seed) complete.schedule_seed = options_.schedule.seed;
-        if (options_.engine == EngineKind::Interpreter && complete.kept_waves != KeptWaves::None)
-            complete.kept_waves = KeptWaves::Exact;
+        complete.kept_waves = scheduler_->kept(complete.kept_waves);
         if (!complete.queue_address) complete.queue_address = queue_.address();
         ServiceMemory::Piece piece;
         if (const uint64_t bytes = service_bytes(request)) {
@@ -439,6 +439,7 @@ private:
         if (complete.hooks)
             state->hooked = interp::make_interpreter(target, {.hooks = complete.hooks.get()});
         state->module = std::move(module);
+        state->before.patches = state->module->patches();
         state->piece = std::move(piece);
         return state;
     }

@@ -169,6 +169,15 @@ struct DispatchRequest {
     bool interpreted() const { return hooks || kept_waves == KeptWaves::Exact; }
 };
 
+// How a dispatch that has stopped goes on.
+struct ResumeRequest {
+    // Of what it does from there on; 0 = none.
+    uint64_t timeout_ns = 0, instruction_limit = 0;
+    std::shared_ptr<machine::Hooks> hooks;
+    KeptWaves kept_waves = KeptWaves::None;  // when it stops again
+    bool wait = false;  // this thread runs it until it has ended or stopped again
+};
+
 struct DispatchResult {
     Code code = Code::Ok;
     FaultRecord fault;  // filled when code != Ok
@@ -216,6 +225,15 @@ public:
     virtual Status link(const Resolver& resolver) = 0;
 };
 
+// What a stopped dispatch was, as often as it is wanted back. It goes before the dispatch is let
+// go.
+class DispatchImage {
+public:
+    virtual ~DispatchImage() = default;
+    // While no dispatch runs, whatever has become of this one.
+    virtual void restore() = 0;
+};
+
 // An asynchronous dispatch in flight.
 class Dispatch {
 public:
@@ -228,6 +246,14 @@ public:
     virtual void progress(uint64_t& groups_done, uint64_t& groups_total) const = 0;  // at any time
     // Valid once done: of the work-groups that had begun and not ended.
     virtual std::vector<StoppedWave> stopped_waves() const = 0;
+    // A limit, a hook or cancel() has stopped it, and its waves were kept: they go on where they
+    // stand, with what has been changed in them. Otherwise InvalidArgument, which says why not.
+    virtual Status may_resume() const = 0;
+    // Of one that may be resumed, without checkers.
+    virtual Result<std::unique_ptr<DispatchImage>> save() = 0;
+    virtual Status resume(const ResumeRequest& request) = 0;
+    // Done, and never to be resumed: nothing of it is needed any more.
+    virtual void let_go() = 0;
 };
 
 struct Statistics {
@@ -293,8 +319,9 @@ public:
     virtual std::shared_ptr<Module> module_of(uint64_t kernel_object) = 0;
 
     // Validates the request (sizes against the device's limits, descriptor, LDS, registers) and
-    // queues the work-groups. `on_done` runs once on a worker (or the waiting) thread with no lock
-    // held. `module`: the one that holds the kernel object, if it is known.
+    // queues the work-groups. `on_done` runs on a worker (or the waiting) thread with no lock held,
+    // once; of a dispatch whose waves are kept each time that it ends or stops. `module`: the one
+    // that holds the kernel object, if it is known.
     virtual Result<std::shared_ptr<Dispatch>> dispatch(
         const DispatchRequest& request, std::function<void(const DispatchResult&)> on_done = {},
         const std::shared_ptr<Module>& module = {}) = 0;

@@ -127,7 +127,10 @@ void DispatchFindings::conclude(DispatchResult& result) {
     std::vector<Found*> in_order;
     for (auto& [place, found] : found_) in_order.push_back(&found);
     std::ranges::sort(in_order, {}, [](const Found* f) { return std::pair(f->group, f->number); });
-    std::erase_if(in_order, [&](const Found* f) { return !all_.add(f->record); });
+    std::erase_if(in_order, [&](Found* f) {
+        if (f->kind == Found::New) f->kind = all_.add(f->record) ? Found::Told : Found::Suppressed;
+        return f->kind == Found::Suppressed;
+    });
     if (result.code != Code::Ok) {
         FaultRecord& fault = result.fault;
         fault.check = "fault";

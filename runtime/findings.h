@@ -67,6 +67,7 @@ private:
         uint64_t group = 0;   // linear_id
         uint64_t number = 0;  // what one work-group finds has ascending ones
         FaultRecord record;
+        enum { New, Told, Suppressed } kind = New;  // a dispatch that goes on concludes again
     };
     // Keeps what `report()` makes, unless the same is known of this work-group or one before it.
     template <typename Report>

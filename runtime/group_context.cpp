@@ -132,6 +132,7 @@ void GroupContext::start_next(const LaunchPlan& plan, const WaveStart& how) {
 
 void GroupContext::begin(const LaunchPlan& plan, const WaveStart& how) {
     ended = waiting = spinning = stuck_visits = 0;
+    aside.round.reset();
     group.in_block = 0;
     group.lds_bytes = plan.lds_bytes;
     begin_barriers(plan);
@@ -176,6 +177,7 @@ void GroupContext::begin_shadow(const LaunchPlan& plan) {
 void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index) {
     ended = index;
     waiting = spinning = stuck_visits = 0;
+    aside.round.reset();
     begin_barriers(plan);
     for (uint32_t i = index + 1; i < group.wave_count; i++)
         start_wave(plan, how, i, waves[i], reinterpret_cast<uint8_t*>(templates_[i].vgpr));
@@ -187,6 +189,58 @@ void GroupContext::spread(const LaunchPlan& plan, const WaveStart& how, uint32_t
     }
     std::fill_n(states.data(), index, WaveState::Ended);
     std::fill_n(states.data() + index, group.wave_count - index, WaveState::Runnable);
+}
+
+void GroupContext::prepare_to_go_on(bool forget_blocks) {
+    spinning = stuck_visits = 0;
+    if (forget_blocks) group.in_block = 0;
+    for (uint32_t i = 0; i < group.wave_count; i++) {
+        if (states[i] == WaveState::Spinning) states[i] = WaveState::Runnable;
+        forget_shapes(waves[i]);
+    }
+}
+
+std::array<GroupContext::Memory, 3> GroupContext::memory_of(const LaunchPlan& plan,
+                                                            uint32_t wave_count) const {
+    const size_t waves_of = wave_count;
+    return {{{registers_.data, waves_of * plan.vgpr_rows * machine::lanes * 4},
+             {lds_.data, plan.lds_bytes},
+             {reinterpret_cast<uint8_t*>(scratch_.begin),
+              waves_of * plan.scratch_lane_bytes * plan.target->traits.wave_size}}};
+}
+
+void GroupContext::save(const LaunchPlan& plan, Image& to) const {
+    to.group = group;
+    to.waves.assign(waves.begin(), waves.begin() + group.wave_count);
+    to.states.assign(states.begin(), states.begin() + group.wave_count);
+    to.ended = ended;
+    to.waiting = waiting;
+    to.blocked = aside.blocked;
+    to.round = aside.round;
+    to.memory.clear();
+    for (const Memory& m : memory_of(plan, group.wave_count))
+        to.memory.insert(to.memory.end(), m.begin, m.begin + m.bytes);
+    if (group.named) to.named = named_;
+    if (group.weak) to.weak = models_.weak;
+}
+
+void GroupContext::restore(const LaunchPlan& plan, const Image& from) {
+    plan_ = 0;  // what starts next here begins anew
+    group = from.group;
+    std::ranges::copy(from.waves, waves.begin());
+    std::ranges::copy(from.states, states.begin());
+    ended = from.ended;
+    waiting = from.waiting;
+    spinning = stuck_visits = 0;
+    aside.blocked = from.blocked;
+    aside.round = from.round;
+    const uint8_t* at = from.memory.data();
+    for (const Memory& m : memory_of(plan, group.wave_count)) {
+        if (m.bytes) std::memcpy(m.begin, at, m.bytes);
+        at += m.bytes;
+    }
+    if (group.named) named_ = from.named;
+    if (group.weak) models_.weak = from.weak;
 }
 
 StoppedWave GroupContext::stopped_wave(uint32_t index, const Target& target, bool exact) const {

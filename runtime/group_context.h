@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "machine/group_shadow.h"
@@ -12,6 +13,7 @@
 #include "memory/address_space.h"
 #include "memory/weak_memory.h"
 #include "runtime/launch_plan.h"
+#include "runtime/shuffle.h"
 #include "runtime/spin.h"
 #include "runtime/wave_start.h"
 
@@ -21,6 +23,15 @@ enum class WaveState : uint8_t { Runnable, AtBarrier, Ended, Spinning };
 inline bool runs(WaveState state) {
     return state == WaveState::Runnable || state == WaveState::Spinning;
 }
+
+// Each wave of a work-group has its turn once.
+struct Round {
+    Shuffle order;       // of the waves
+    uint32_t place = 0;  // in it: whose turn it is
+    int64_t left = 0;    // instructions of his turn, where he has had a part of it; else 0
+    // Waves have ended or come to a barrier, or used up their slice.
+    bool advanced = false, used_slice = false;
+};
 
 class GroupContext {
 public:
@@ -72,6 +83,26 @@ public:
     }
     void spread(const LaunchPlan& plan, const WaveStart& how, uint32_t index);
 
+    // Of one that has been kept: its waves may have been changed, and another engine may go on with
+    // them.
+    void prepare_to_go_on(bool forget_blocks);
+
+    // All of a work-group that does not run, but for its cluster and what checkers know. It is
+    // restored to the context that it was saved from, as waves know the addresses of their memory.
+    struct Image {
+        machine::WorkGroup group;
+        std::vector<machine::Wave> waves;
+        std::vector<WaveState> states;
+        uint32_t ended = 0, waiting = 0;
+        bool blocked = false;
+        std::optional<Round> round;
+        std::vector<uint8_t> memory;  // registers, LDS, private memory
+        machine::NamedBarriers named;
+        memory::WeakMemory weak;
+    };
+    void save(const LaunchPlan& plan, Image& to) const;
+    void restore(const LaunchPlan& plan, const Image& from);
+
     // How wave `index` stands when nothing runs any more. exact: the interpreter has run it.
     StoppedWave stopped_wave(uint32_t index, const Target& target, bool exact) const;
 
@@ -79,8 +110,12 @@ public:
     std::vector<machine::Wave> waves;
     std::vector<WaveState> states;
     uint32_t ended = 0, waiting = 0, spinning = 0;
-    bool blocked = false;     // its last turn brought nothing: it waits for others
-    std::vector<Spin> spins;  // of waves that are Spinning
+    struct {
+        bool blocked = false;        // its last turn brought nothing: it waits for others
+        std::optional<Round> round;  // that a stop has cut short
+        uint32_t images = 0;         // that want to restore it
+    } aside;                         // while it does not run
+    std::vector<Spin> spins;         // of waves that are Spinning
     uint32_t stuck_visits =
         0;  // consecutive visits in which waves waited at a barrier and none arrived
 
@@ -92,6 +127,12 @@ private:
         void reserve(size_t bytes);
     };
     Status reserve(const LaunchPlan& plan);
+    // What a work-group of wave_count waves has of registers, LDS and private memory.
+    struct Memory {
+        uint8_t* begin;
+        size_t bytes;
+    };
+    std::array<Memory, 3> memory_of(const LaunchPlan& plan, uint32_t wave_count) const;
     void begin(const LaunchPlan& plan, const WaveStart& how);
     void make_templates(const LaunchPlan& plan);
     bool rows_alike() const;

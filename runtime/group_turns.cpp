@@ -14,32 +14,50 @@ constexpr uint32_t most_laps = 16;
 // Schedules with a seed have slices of 1 to 2^12 instructions.
 constexpr uint32_t random_slice_bits = 13;
 
+void GroupTurns::begin_round() {
+    if (group_.aside.round) [[unlikely]] {
+        round_ = *group_.aside.round;
+        group_.aside.round.reset();
+        if (!one_wave()) round_.left = 0;
+        return;
+    }
+    round_.place = 0;
+    round_.left = 0;
+    round_.advanced = round_.used_slice = false;
+    if (dispatch_.plan.request.schedule_seed)
+        round_.order = Shuffle(group_.group.wave_count, dispatch_.random());
+}
+
 machine::Wave* GroupTurns::runnable(uint32_t place) {
     for (; place < group_.group.wave_count; place++) {
-        const auto index = static_cast<uint32_t>(order_(place));
+        const auto index = static_cast<uint32_t>(round_.order(place));
         if (group_.states[index] == WaveState::Runnable) {
+            round_.place = place;
             if (!take_slice()) return nullptr;
-            place_ = place;
             machine::Wave& wave = group_.waves[index];
             wave.budget = row_.slice;
             begin_row(index);
             return &wave;
         }
     }
+    round_.place = place;
     return nullptr;
 }
 
 bool GroupTurns::take_slice() {
     if (!one_wave()) return true;
-    int64_t most = slice_;
-    if (dispatch_.plan.request.schedule_seed)
-        most = std::min(most, int64_t{1} << dispatch_.random() % random_slice_bits);
+    if (round_.left <= 0) {
+        round_.left = slice_;
+        if (dispatch_.plan.request.schedule_seed)
+            round_.left = std::min(slice_, int64_t{1} << dispatch_.random() % random_slice_bits);
+    }
     if (dispatch_.allowance.limited()) {
-        const InstructionAllowance::Slice slice = dispatch_.allowance.take(most);
+        const InstructionAllowance::Slice slice = dispatch_.allowance.take(round_.left);
         row_.slice = slice.instructions;
         last_of_limit_ = slice.last;
     } else {
-        row_.slice = most;
+        row_.slice = round_.left;
+        last_of_limit_ = false;
     }
     exec_.time_at_end += static_cast<uint64_t>(row_.slice);
     return row_.slice > 0;
@@ -70,36 +88,42 @@ bool GroupTurns::settle(const machine::Wave& wave) {
     if (row_.laps != laps_) {
         laps_ = row_.laps;
         group_.stuck_visits = 0;
-        advanced_ = true;
+        round_.advanced = true;
     }
     for (; row_begin_ < wave.wave_in_group; row_begin_++) {
         const bool ended = group_.waves[row_begin_].exit.kind == ExitKind::EndProgram;
         group_.states[row_begin_] = ended ? WaveState::Ended : WaveState::AtBarrier;
         ++(ended ? group_.ended : group_.waiting);
-        advanced_ = true;
+        round_.advanced = true;
     }
     row_begin_ = ~0u;
     row_.instructions += static_cast<uint64_t>(row_.slice - wave.budget);
     if (one_wave()) {
         dispatch_.allowance.settle(row_.slice, row_.slice - wave.budget);
         exec_.time_at_end -= static_cast<uint64_t>(wave.budget);
+        round_.left -= row_.slice - wave.budget;
     }
     WaveState& state = group_.states[wave.wave_in_group];
+    const bool turn_is_over = wave.exit.kind <= ExitKind::Yield && !out_of_budget(wave);
+    if (turn_is_over) round_.left = 0;
     switch (wave.exit.kind) {
         case ExitKind::EndProgram:
             state = WaveState::Ended;
             group_.ended++;
-            advanced_ = true;
+            round_.advanced = true;
             return true;
         case ExitKind::Barrier:
             state = WaveState::AtBarrier;
             group_.waiting++;
-            advanced_ = true;
+            round_.advanced = true;
             return true;
         case ExitKind::Yield:
-            used_slice_ |= out_of_budget(wave);
+            round_.used_slice |= out_of_budget(wave) && !has_more_of_its_turn();
             return true;
         default:
+            round_.place = place_of(wave);
+            // In the midst of a block, whose end is that of the turn if all of it has been used up.
+            round_.left = std::max<int64_t>(round_.left, 1);
             return false;
     }
 }

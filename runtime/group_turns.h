@@ -26,14 +26,15 @@ public:
         place_waves();
     }
 
-    void begin_round() {
-        advanced_ = used_slice_ = false;
-        if (dispatch_.plan.request.schedule_seed)
-            order_ = Shuffle(group_.group.wave_count, dispatch_.random());
-    }
-    // The next wave of this round, at place `index` or behind, or null: there is none, or nothing
-    // is left of the instruction limit just now.
-    machine::Wave* runnable(uint32_t index);
+    // Another one, or what is left of the one that a stop has cut short.
+    void begin_round();
+    // Its first wave.
+    machine::Wave* first() { return runnable(round_.place); }
+    // The next wave of this round, at this place or behind, or null: there is none, or nothing is
+    // left of the instruction limit just now.
+    machine::Wave* runnable(uint32_t place);
+    // The round goes on from here in other turns of the work-group.
+    void cut_round_short() { group_.aside.round = round_; }
     machine::Wave* next(machine::Wave& wave) override;
     machine::WaveRow* row() override { return &row_; }
     // Notes why a wave's turn has ended; false: something is wrong with it. next() does it for
@@ -62,8 +63,10 @@ public:
     }
     // What runnable() was asked for when it gave this wave.
     uint32_t place_of(const machine::Wave& wave) const {
-        return one_wave() ? place_ : wave.wave_in_group;
+        return one_wave() ? round_.place : wave.wave_in_group;
     }
+    // The wave that has been settled was given a part of its slice, near the end of a limit.
+    bool has_more_of_its_turn() const { return round_.left > 0; }
     static bool out_of_budget(const machine::Wave& wave) {
         return wave.exit.kind == machine::ExitKind::Yield && wave.budget <= 0;
     }
@@ -78,9 +81,8 @@ public:
     // Its waves have all ended.
     void end_group();
 
-    // Of this round: whether waves have ended or come to a barrier, or used up their slice.
-    bool advanced() const { return advanced_; }
-    bool used_slice() const { return used_slice_; }
+    bool advanced() const { return round_.advanced; }
+    bool used_slice() const { return round_.used_slice; }
     // Work-groups that have ended and are gone, and waves of those begun behind them.
     uint64_t take_finished() { return std::exchange(finished_, 0); }
     uint64_t take_waves() { return std::exchange(waves_, 0); }
@@ -104,10 +106,9 @@ private:
     const uint64_t end_;
     uint64_t finished_ = 0, waves_ = 0;
     const bool one_round_;
-    bool advanced_ = false, used_slice_ = false, last_of_limit_ = false;
+    bool last_of_limit_ = false;
     int64_t slice_ = 0;  // that each wave may have
-    uint32_t place_ = 0;
-    Shuffle order_;             // of the waves in this round
+    Round round_;
     machine::WaveRow row_;      // behind the wave that runnable() has given
     uint32_t row_begin_ = ~0u;  // that wave, until it has been settled
     uint32_t laps_ = 0;         // of the row at its beginning

@@ -17,6 +17,7 @@ public:
           left_(static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX))) {}
 
     void reset(uint64_t limit) {
+        limited_ = limit != 0;
         left_.store(static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX)),
                     std::memory_order_relaxed);
     }
@@ -50,7 +51,7 @@ public:
 private:
     // Twice what the longest translated block may execute beyond its budget.
     static constexpr int64_t last_stretch = 1024;
-    const bool limited_;
+    bool limited_;
     const int64_t threads_;
     std::atomic<int64_t> left_;
 };

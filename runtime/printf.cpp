@@ -227,11 +227,20 @@ PrintfBuffer::~PrintfBuffer() {
 }
 
 std::string PrintfBuffer::text() const {
-    const auto* buffer = reinterpret_cast<const std::byte*>(address_);
+    const std::vector<std::byte> all = save();
+    return printf_text(*formats_, std::span(all).subspan(header_bytes));
+}
+
+std::vector<std::byte> PrintfBuffer::save() const {
+    const auto* const buffer = reinterpret_cast<const std::byte*>(address_);
     uint32_t used = 0;
     std::memcpy(&used, buffer, 4);
     used = std::min<uint32_t>(used, buffer_bytes - header_bytes);
-    return printf_text(*formats_, {buffer + header_bytes, used});
+    return {buffer, buffer + header_bytes + used};
+}
+
+void PrintfBuffer::restore(const std::vector<std::byte>& saved) {
+    std::memcpy(reinterpret_cast<void*>(address_), saved.data(), saved.size());
 }
 
 }  // namespace wj::runtime

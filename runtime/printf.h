@@ -29,6 +29,9 @@ public:
     uint64_t address() const { return address_; }
     // All messages so far, in the order in which kernels asked for room.
     std::string text() const;
+    // What it holds, and that it holds this once more.
+    std::vector<std::byte> save() const;
+    void restore(const std::vector<std::byte>& saved);
 
 private:
     PrintfBuffer(memory::AddressSpace& memory, uint64_t address,

@@ -68,9 +68,7 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
       // Work-groups that the modelled device holds at once: up to 40 one-wave groups on each CU.
       resident_limit_(std::max<uint64_t>(uint64_t{options.compute_units} * 40, threads)),
       largest_share_(std::clamp<uint64_t>(resident_limit_ / (2 * threads), 1, most_groups_at_once)),
-      pool_(memory),
-      gws_(new machine::GwsResource[machine::gws_resources]),
-      gds_(new machine::GlobalDataShare) {
+      pool_(memory) {
     for (uint32_t i = 0; i < threads_; i++) {
         auto slot = std::make_unique<Slot>();
         slot->number = i;
@@ -81,8 +79,8 @@ Scheduler::Scheduler(const DeviceOptions& options, const Target& target,
             slot->context.reach.base = window->base();
         }
         slot->context.exclusive_memory = options_.exclusive_memory && threads_ == 1;
-        slot->context.gws = gws_.get();
-        slot->context.gds = gds_.get();
+        slot->context.gws = shares_.gws();
+        slot->context.gds = shares_.gds();
         slot->context.coverage = coverage;
         slot->context.counts_time = options_.schedule.deterministic;
         slot->context.checks = options_.checks;
@@ -160,7 +158,7 @@ Status Scheduler::submit(std::shared_ptr<DispatchState> dispatch) {
     // A process that only looks at what there is has no threads, and may fork.
     if (Status status = caller_runs ? Status::ok() : start_workers(); !status) return status;
     // Ordered append starts with wave 0; dispatches side by side share it. No wave runs now.
-    if (active_.empty()) gds_->oldest_wave = 0;
+    if (active_.empty()) shares_.gds()->oldest_wave = dispatch->before.oldest_wave;
     dispatch->alone_ = threads_ > 1 && dispatch->module &&
                        dispatch->module->contended.of(dispatch->plan.request.kernel_object);
     if (dispatch->alone_) dispatch->contention_.watch(true, now_ns(), 0);
@@ -188,7 +186,7 @@ bool Scheduler::run_alone(const std::shared_ptr<DispatchState>& dispatch, bool t
         std::lock_guard lock(mutex_);
         if (!active_.empty() || exclusive_ || free_slots_.empty()) return false;
         used_.use();
-        gds_->oldest_wave = 0;
+        shares_.gds()->oldest_wave = d.before.oldest_wave;
         slot = std::move(free_slots_.back());
         free_slots_.pop_back();
         d.alone_ = true;  // nobody joins
@@ -216,7 +214,10 @@ bool Scheduler::run_alone(const std::shared_ptr<DispatchState>& dispatch, bool t
         d.finalized_ = true;
         std::erase(active_, dispatch);
         count(d, end_ns);
-        d.done_.store(true, std::memory_order_release);  // only this thread waits for it
+        if (d.before.resumed)
+            d.signal_done();
+        else
+            d.done_.store(true, std::memory_order_release);  // only this thread waits for it
     }
     if (!active_.empty()) wake_for_work();  // who had to stay away
     return true;
@@ -404,18 +405,18 @@ void Scheduler::run_batch(DispatchState& dispatch, Slot& slot, uint64_t quantum_
     dispatch.start_ns.compare_exchange_strong(none, begin);
     slot.context.target = dispatch.plan.target;
     uint64_t slept = 0;
-    uint64_t share = 1;  // new work-groups to take at once
+    uint64_t share = 1;
     const Batches& batches = threads_ == 1 ? lone_batches : shared_batches;
     Backoff& backoff = slot.backoff;
     bool called = !dispatch.plan.request.caller_runs;
     for (;;) {
         prepare_slot(slot);
-        DispatchState::Claim claim;
+        DispatchState::Claim claim{.resumed = nullptr, .share = share};
         // Who is alone need not leave anything for others.
         const uint32_t sharing = called ? threads_ : 1;
-        if (!dispatch.claim(resident_limit_, share, slot.number, sharing, engine_, slot.context,
-                            claim))
+        if (!dispatch.claim(resident_limit_, slot.number, sharing, engine_, slot.context, claim))
             return;
+        share = claim.share;
         const Visit visit = run_claim(dispatch, claim, slot);
         if (visit.finished) dispatch.finish_groups(visit.finished);
         if (visit.stopped || dispatch.complete()) return;
@@ -469,7 +470,9 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     const bool limited = request.timeout_ns || request.instruction_limit;
     auto keep = [&](std::unique_ptr<GroupContext> group) {
         if (!group) return;
-        if (slot.spare)
+        if (group->aside.images)
+            dispatch.park(std::move(group));
+        else if (slot.spare)
             pool_.give(std::move(group));
         else
             slot.spare = std::move(group);
@@ -493,7 +496,7 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         }
         if (outcome == Outcome::Stopped) {
             visit.stopped = true;
-            group = dispatch.keep(std::move(group));
+            claim.resumed = std::move(group);
         } else {
             visit.finished++;
         }
@@ -511,16 +514,18 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
     slot.context.prefetch_rows = dispatch.plan.prefetch_rows;
     slot.context.prefetch_row = dispatch.plan.prefetch_row;
     const WaveStart& how = dispatch.wave_start();
-    if (request.deterministic && !claim.resumed && !claim.begin) slot.context.time_at_end = 0;
+    if (request.deterministic) slot.context.time_at_end = dispatch.before.clock;
     const int64_t longest = longest_slice(dispatch);
     auto slice = [&] { return std::min(dispatch.first_slice(), longest); };
     if (claim.resumed) {
         run(std::move(claim.resumed), 0, slice());
         dispatch.resumed_returned();
     }
-    for (uint64_t index = claim.begin; index < claim.end && !visit.stopped; index++) {
+    uint64_t& index = claim.begin;
+    for (; index < claim.end && !visit.stopped; index++) {
         if (visit.suspended && !dispatch.plan.request.cooperative) {
             dispatch.give_back(index, claim.end);
+            claim.end = index;
             break;
         }
         auto group = slot.spare ? std::move(slot.spare) : pool_.take();
@@ -561,6 +566,11 @@ Scheduler::Visit Scheduler::run_claim(DispatchState& dispatch, DispatchState::Cl
         if (number == index) index = last;
     }
     fence();
+    if (request.deterministic) dispatch.before.clock = slot.context.time_at_end;
+    if (visit.stopped && dispatch.keeps_waves())
+        dispatch.keep(std::move(claim));
+    else
+        keep(std::move(claim.resumed));
     if (std::exchange(slot.context.columns_cut, false) && dispatch.module)
         dispatch.module->stores_columns.note(dispatch.plan.request.kernel_object, true);
     if (visit.waves) dispatch.waves.fetch_add(visit.waves, std::memory_order_relaxed);
@@ -639,10 +649,11 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
             if (turns.begins_to_be_watched(wave)) return turns.runnable(turns.place_of(wave));
             const bool more = looks && !waits && turns.slice() < longest;
             turns.set_slice(more ? std::min(turns.slice() * 4, longest) : slice);
-            return turns.runnable(turns.place_of(wave) + (more ? 0 : 1));
+            const bool same = more || turns.has_more_of_its_turn();
+            return turns.runnable(turns.place_of(wave) + (same ? 0 : 1));
         };
         machine::Wave* first = nullptr;
-        if (!failed) first = stopped == no_wave ? turns.runnable(0) : settle(g.waves[stopped]);
+        if (!failed) first = stopped == no_wave ? turns.first() : settle(g.waves[stopped]);
         stopped = no_wave;
         while (first) {
             if (turns.last_of_limit()) forget_shapes(*first);
@@ -671,7 +682,10 @@ Scheduler::Outcome Scheduler::run_groups(DispatchState& dispatch, GroupContext& 
         } else {
             visit.instructions += used;
         }
-        if (failed || dispatch.stopped()) return Outcome::Stopped;
+        if (failed || dispatch.stopped()) {
+            if (dispatch.keeps_waves()) turns.cut_round_short();
+            return Outcome::Stopped;
+        }
         if (g.ended == count) turns.end_group();
         if (g.group.misuse) {
             dispatch.fail([&] { return misuse_report(memory_, dispatch, g); });
@@ -704,7 +718,8 @@ void Scheduler::report_stop(DispatchState& dispatch, GroupContext& group, uint32
 
 bool Scheduler::check_limits(DispatchState& dispatch, GroupContext& group) {
     const DispatchRequest& r = dispatch.plan.request;
-    uint64_t used = dispatch.wave_instructions.load(std::memory_order_relaxed);
+    const uint64_t used =
+        dispatch.wave_instructions.load(std::memory_order_relaxed) - dispatch.before.instructions;
     const uint64_t elapsed =
         r.timeout_ns ? now_ns() - dispatch.start_ns.load(std::memory_order_relaxed) : 0;
     const bool time = r.timeout_ns && elapsed > r.timeout_ns;
@@ -725,11 +740,15 @@ void Scheduler::count(DispatchState& d, uint64_t end_ns) {
     d.result_.wave_instructions = d.wave_instructions.load();
     d.result_.end_ns = end_ns;
     d.result_.start_ns = d.start_ns.load() ? d.start_ns.load() : end_ns;
-    totals_.dispatches++;
-    totals_.work_groups += d.result_.work_groups;
-    totals_.waves += d.result_.waves;
-    totals_.wave_instructions += d.result_.wave_instructions;
-    totals_.interpreted += d.interpreted.load(std::memory_order_relaxed);
+    auto& before = d.before;
+    const uint64_t interpreted = d.interpreted.load(std::memory_order_relaxed);
+    totals_.dispatches += before.resumed ? 0 : 1;
+    totals_.work_groups +=
+        d.result_.work_groups - std::exchange(before.groups, d.result_.work_groups);
+    totals_.waves += d.result_.waves - std::exchange(before.waves, d.result_.waves);
+    totals_.wave_instructions += d.result_.wave_instructions -
+                                 std::exchange(before.instructions, d.result_.wave_instructions);
+    totals_.interpreted += interpreted - std::exchange(before.interpreted, interpreted);
     totals_.execution_ns += d.result_.end_ns - d.result_.start_ns;
 }
 
@@ -737,13 +756,12 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
     DispatchState& d = *dispatch;
     {
         std::lock_guard lock(d.mutex_);
-        if (d.plan.request.kept_waves == KeptWaves::None) {
-            for (auto& group : d.suspended_) pool_.give(std::move(group));
-            d.suspended_.clear();
-        }
-        if (d.fault_) {
-            d.result_.code = d.fault_->code;
-            d.result_.fault = std::move(*d.fault_);
+        if (!d.keeps_waves()) d.drop_groups();
+        d.before.oldest_wave = shares_.gds()->oldest_wave;
+        if (auto& record = d.stopped_.record) {
+            d.stopped_.fault = ++d.stopped_.faults;
+            d.result_.code = record->code;
+            d.result_.fault = std::move(*record);
         }
         if (d.findings) {
             d.result_.fault.make_texts();  // they are a finding's
@@ -752,7 +770,7 @@ void Scheduler::finalize(const std::shared_ptr<DispatchState>& dispatch) {
     }
     if (d.kept == DispatchState::Kept::No) d.piece = {};
     if (d.on_done) d.on_done(d.result_);
-    d.on_done = nullptr;
+    if (d.kept == DispatchState::Kept::No) d.on_done = nullptr;
     if (d.kept == DispatchState::Kept::No) d.module.reset();
     d.signal_done();
 }

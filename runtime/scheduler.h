@@ -16,6 +16,7 @@
 
 #include "common/fork.h"
 #include "machine/engine.h"
+#include "runtime/device_shares.h"
 #include "runtime/dispatch.h"
 #include "runtime/group_context.h"
 
@@ -55,10 +56,19 @@ public:
     void wait(DispatchState& dispatch);
     bool help(uint64_t max_ns);
     void poke(DispatchState& dispatch);  // after cancel: finish it even if nothing runs it
+    void take_back(std::unique_ptr<GroupContext> group) {  // null is allowed
+        if (group) pool_.give(std::move(group));
+    }
     void forget_code(uint64_t begin, uint64_t end) { interpreter_->invalidate(begin, end); }
     void set_address_mask(uint64_t mask) { address_mask_.store(mask, std::memory_order_relaxed); }
     void set_look_around(void (*look)()) { look_around_ = look; }  // Device::set_look_around
     uint32_t threads() const { return threads_; }
+    DeviceShares& shares() { return shares_; }
+    // What the interpreter leaves is exact.
+    KeptWaves kept(KeptWaves wanted) const {
+        const bool exact = options_.engine == EngineKind::Interpreter && wanted != KeptWaves::None;
+        return exact ? KeptWaves::Exact : wanted;
+    }
     bool idle() const {
         std::lock_guard lock(mutex_);
         return active_.empty();
@@ -124,9 +134,7 @@ private:
     std::atomic<uint64_t> address_mask_{~0ull};
     void (*look_around_)() = [] {};
     GroupContextPool pool_;
-    // A kernel of its own sets the counts of the one that follows it, so they outlive a dispatch.
-    std::unique_ptr<machine::GwsResource[]> gws_;
-    std::unique_ptr<machine::GlobalDataShare> gds_;
+    DeviceShares shares_;
 
     mutable std::mutex mutex_;
     std::condition_variable work_signal_;

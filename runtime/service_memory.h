@@ -35,6 +35,7 @@ public:
             if (owner_) owner_->free(address_, size_);
         }
         uint64_t address() const { return address_; }  // of the guest and of the host
+        uint64_t size() const { return size_; }
 
     private:
         friend class ServiceMemory;

@@ -349,7 +349,18 @@ WJ_API wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, u
 /* What device memory holds, and which allocations there are: of wj_memory_allocate, and the
  * variables of modules. GDS is no part of it, nor are modules: unload none that a snapshot knows.
  * No dispatch may run (WJ_NOT_READY). There may be any number of them; restoring one leaves the
- * others as they are. A handle that was released, or is another context's, is an error. */
+ * others as they are. A handle that was released, or is another context's, is an error.
+ *
+ * With `dispatch` it has a dispatch besides that has stopped in the midst of its kernel and could
+ * be resumed: all of its waves with their registers, LDS and private memory, barriers, clusters,
+ * which work-groups have ended and which not begun, counts and clocks, its arguments, what it has
+ * printed, and GDS and GWS of the context. Restoring it brings that back, whatever has become of
+ * the dispatch meanwhile: it stands where it stood, as often as wanted, and wj_dispatch_resume
+ * makes it go on from there. It does so by wj_resume_options: the snapshot has none. Snapshots
+ * without it leave all dispatches as they are. So one that is taken in front of a kernel takes its
+ * memory back when it is restored, and one from the midst of the kernel still brings both back.
+ * Released dispatches cannot be brought back: their snapshots are refused (WJ_INVALID_ARGUMENT), to
+ * be released as well. */
 typedef uint64_t wj_snapshot;
 
 typedef struct wj_snapshot_options {
@@ -360,6 +371,10 @@ typedef struct wj_snapshot_options {
      * otherwise it compares all of the memory. */
     int only_marked_writes;
     int registered_memory; /* non-zero: writable registered memory is a part of it, too */
+    /* Or NULL. WJ_INVALID_ARGUMENT: it is none of this context's that was launched with keep_waves
+     * (or was released), or wj_dispatch_resume would refuse it. WJ_UNIMPLEMENTED: the context has
+     * checks. */
+    wj_dispatch* dispatch;
 } wj_snapshot_options;
 
 typedef struct wj_restore_info {
@@ -372,7 +387,8 @@ typedef struct wj_restore_info {
 WJ_API wj_status wj_snapshot_take(wj_context* context, const wj_snapshot_options* options,
                                   wj_snapshot* snapshot);
 /* Memory is as it was: allocations that were made since are freed, those freed since are there
- * again at their addresses. info may be NULL. */
+ * again at their addresses. info may be NULL. With a dispatch it costs copies of its waves'
+ * registers, LDS and private memory. */
 WJ_API wj_status wj_snapshot_restore(wj_context* context, wj_snapshot snapshot,
                                      wj_restore_info* info);
 WJ_API wj_status wj_snapshot_release(wj_context* context, wj_snapshot snapshot);
@@ -582,7 +598,7 @@ WJ_API wj_status wj_finding_write(wj_context* context, const char* path); /* as 
  */
 
 /* A wave that stands still: in a hook, until that returns; or of a dispatch that has stopped
- * (wj_dispatch_wave_at), until that is released. */
+ * (wj_dispatch_wave_at), until that goes on or is released. */
 typedef struct wj_wave wj_wave;
 
 typedef enum wj_hook_answer {
@@ -650,7 +666,8 @@ typedef struct wj_hooks {
 } wj_hooks;
 
 /* wj_launch_options.keep_waves: when a dispatch stops otherwise than by its end, its resident waves
- * are kept until it is released (of a prepared launch: until the next one). */
+ * are kept until it is released (of a prepared launch: until the next one); and, until then, its
+ * module and its arguments. */
 enum {
     WJ_KEEP_NO_WAVES = 0,
     WJ_KEEP_WAVES = 1, /* exact: the dispatch is interpreted */
@@ -744,12 +761,46 @@ WJ_API wj_status wj_dispatch_get_fault_data(wj_dispatch* dispatch,
 WJ_API wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data);
 
 /* The waves of a dispatch that has stopped, with keep_waves, work-group by work-group; else 0 and
- * NULL. Resident is a work-group that has begun and not ended. */
+ * NULL. Resident is a work-group that has begun and not ended. They are valid until the dispatch is
+ * resumed, restored or released. */
 WJ_API size_t wj_dispatch_wave_count(wj_dispatch* dispatch);
 WJ_API wj_wave* wj_dispatch_wave_at(wj_dispatch* dispatch, size_t index);
 /* Of the last launch. */
 WJ_API size_t wj_prepared_wave_count(wj_prepared* prepared);
 WJ_API wj_wave* wj_prepared_wave_at(wj_prepared* prepared, size_t index);
+
+/* How a dispatch goes on; what is left 0 is as wj_launch_options has it. */
+typedef struct wj_resume_options {
+    size_t size;
+    uint64_t timeout_ns;          /* from here on */
+    uint64_t instruction_limit;   /* of wave instructions from here on */
+    const struct wj_hooks* hooks; /* copied; NULL = none, whatever it had before */
+    uint32_t keep_waves;          /* WJ_KEEP_..., when it stops again */
+    int wait; /* non-zero: this thread runs it, and the call returns as wj_dispatch_wait does. The
+               * quickest way for small dispatches. */
+} wj_resume_options;
+
+/* A dispatch that a limit, a hook or wj_dispatch_cancel has stopped, and whose waves were kept,
+ * goes on: each wave where it stands, with what wj_wave_write_... has made of it, then the
+ * work-groups that had not started. From then on everything is as behind wj_dispatch_submit:
+ * wj_dispatch_wait tells how it ended, and if it stops again, with keep_waves, it may go on again.
+ * options may be NULL. The waves that wj_dispatch_wave_at has given are no longer valid.
+ *
+ * Nothing else differs from a dispatch that was not stopped: barriers, waves that sleep or wait for
+ * others, clusters, GWS and private memory are as they were; wj_result has the sums of all parts,
+ * but for its times, which are the last one's. In a deterministic context clocks and the order of
+ * waves, with or without a seed, are what they would have been, provided that what changes in
+ * between is not seen. In front of the instruction at which a hook has stopped a wave all its hooks
+ * are called again: one that stops at an address has to let it pass the second time.
+ *
+ * Without hooks and with WJ_KEEP_NO_WAVES or _OF_ENGINE it is translated from here on, even if it
+ * has been interpreted so far. What a kernel prints is printed when it has ended or is released.
+ *
+ * WJ_NOT_READY: it runs. WJ_INVALID_ARGUMENT: it has ended, or was stopped by a fault, trap,
+ * deadlock or the like; its waves were not kept; or wj_kernel_patch has changed its module.
+ * Prepared launches do not go on: their next launch is a new one. */
+WJ_API wj_status wj_dispatch_resume(wj_dispatch* dispatch, const wj_resume_options* options);
+
 /* ---- captures -----------------------------------------------------------------------------------
  */
 

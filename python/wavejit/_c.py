@@ -126,7 +126,12 @@ class ResultInfo(Options):
 
 
 class SnapshotOptions(Options):
-    _fields_ = [("size", c_size_t), ("only_marked_writes", c_int), ("registered_memory", c_int)]
+    _fields_ = [("size", c_size_t), ("only_marked_writes", c_int), ("registered_memory", c_int), ("dispatch", c_void_p)]
+
+
+class ResumeOptions(Options):
+    _fields_ = [("size", c_size_t), ("timeout_ns", c_uint64), ("instruction_limit", c_uint64), ("hooks", c_void_p),
+                ("keep_waves", c_uint32), ("wait", c_int)]
 
 
 class RestoreInfo(Options):
@@ -179,6 +184,7 @@ class Fault(WavejitError):
     number: int
     addresses: tuple[int, ...] | None  # 64: where each lane in lane_mask faulted; or not known
     waves: Sequence[Any] = ()  # Wave: what launch(keep_waves=...) has kept
+    dispatch: Any = None  # Dispatch: with keep_waves, to be resumed or to be a part of a snapshot
 
     def __init__(self, info: FaultInfo, data: FaultData) -> None:
         super().__init__(info.status, info.report.decode())
@@ -235,6 +241,7 @@ kernel_get_argument = _function("wj_kernel_get_argument", c_int, c_void_p, c_uin
 kernel_patch = _function("wj_kernel_patch", c_int, c_void_p, c_uint64, c_char_p, c_size_t)
 dispatch_submit = _function("wj_dispatch_submit", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 dispatch_wait = _function("wj_dispatch_wait", c_int, c_void_p)
+dispatch_resume = _function("wj_dispatch_resume", c_int, c_void_p, POINTER(ResumeOptions))
 dispatch_get_result = _function("wj_dispatch_get_result", c_int, c_void_p, POINTER(ResultInfo))
 dispatch_get_fault_data = _function("wj_dispatch_get_fault_data", c_int, c_void_p, POINTER(FaultData))
 prepared_get_fault_data = _function("wj_prepared_get_fault_data", c_int, c_void_p, POINTER(FaultData))

@@ -53,20 +53,15 @@ def _result(result: _c.ResultInfo) -> Result:
     return Result(result.work_groups, result.waves, result.wave_instructions, result.end_ns - result.start_ns)
 
 
-def _launch(context: Context, kernel: c_void_p, options: _c.LaunchOptions, hooks: Hooks | None = None) -> Result:
-    dispatch = _Dispatch(context, kernel, options)
-    if _c.dispatch_wait(dispatch.handle):
-        if hooks and hooks.raised:
-            raise hooks.raised
-        info, data = _c.FaultInfo(), _c.FaultData()
-        _c.dispatch_get_fault(dispatch.handle, byref(info))
-        _c.dispatch_get_fault_data(dispatch.handle, byref(data))
-        fault = context.fault(info, data)
-        fault.waves = dispatch.waves()
-        raise fault
-    result = _c.ResultInfo()
-    _c.dispatch_get_result(dispatch.handle, byref(result))
-    return _result(result)
+def _keep_number(keep_waves: str) -> int:
+    if keep_waves not in KEEP:
+        raise ValueError(f"keep_waves {keep_waves!r}: one of {', '.join(KEEP)} is wanted")
+    return KEEP[keep_waves]
+
+
+def _launch(context: Context, kernel: c_void_p, options: _c.LaunchOptions, hooks: Hooks) -> Result:
+    dispatch = Dispatch(context, kernel, options)
+    return dispatch._outcome(_c.dispatch_wait(dispatch._handle), hooks)
 
 
 class Context:
@@ -180,12 +175,15 @@ class Context:
         """What nobody has written, as checks="init" has it."""
         return DeviceArray(self, shape, dtype)
 
-    def snapshot(self, only_marked_writes: bool = False) -> Snapshot:
+    def snapshot(self, only_marked_writes: bool = False, dispatch: Dispatch | None = None) -> Snapshot:
         """What all device memory holds now. only_marked_writes: with checked memory, if the host
-        writes by DeviceArray.write() alone: restoring then costs what was written."""
+        writes by DeviceArray.write() alone: restoring then costs what was written. dispatch: where a launch
+        that a limit or a hook has stopped stands, too (Fault.dispatch)."""
         options, handle = _c.SnapshotOptions(only_marked_writes=int(only_marked_writes)), c_uint64()
+        if dispatch:
+            options.dispatch = dispatch._handle
         self.check(_c.snapshot_take(self._handle, byref(options), byref(handle)))
-        return Snapshot(self, handle.value)
+        return Snapshot(self, handle.value, dispatch)
 
     def protect(self, memory: DeviceArray | int, rights: str, nbytes: int = 0) -> None:
         """From now on the pages of an array, or of `nbytes` bytes from an address on, have these rights: "r", "w",
@@ -271,15 +269,17 @@ class Context:
 
 
 class Snapshot:
-    """What device memory held, of Context.snapshot()."""
+    """What device memory held, of Context.snapshot(), and where its dispatch stood."""
 
-    def __init__(self, context: Context, handle: int) -> None:
-        self._context, self._handle = context, handle
+    def __init__(self, context: Context, handle: int, dispatch: Dispatch | None) -> None:
+        self._context, self._handle, self.dispatch = context, handle, dispatch
 
     def restore(self) -> tuple[int, int]:
         """Returns how many pages were examined and how many copied."""
         info = _c.RestoreInfo()
         self._context.check(_c.snapshot_restore(self._context._handle, self._handle, byref(info)))
+        if self.dispatch:
+            self.dispatch._part += 1
         return info.pages_examined, info.pages_copied
 
     def release(self) -> None:
@@ -431,9 +431,7 @@ class Kernel:
         HOOKS, called with a Wave, "access" and "atomic" with an Access, too; False stops the
         dispatch, and so does what they raise. keep_waves: "exact" or "engine", for Fault.waves."""
         options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
-        if keep_waves not in KEEP:
-            raise ValueError(f"keep_waves {keep_waves!r}: one of {', '.join(KEEP)} is wanted")
-        options.keep_waves = KEEP[keep_waves]
+        options.keep_waves = _keep_number(keep_waves)
         called = Hooks(hooks or {}, self._context.last_error)
         if hooks:
             options.hooks = ctypes.addressof(called.struct)
@@ -460,25 +458,64 @@ class Kernel:
         return Prepared(self, handle)
 
 
-class _Dispatch:
-    """Released when nobody needs it any more, as its waves may outlast the launch, or when its context ends."""
+class Dispatch:
+    """A launch that has stopped, with keep_waves: Fault.dispatch. Where a limit or a hook has stopped it, it may go on, and
+    be a part of a snapshot. It is there until nobody has it, its faults, waves and snapshots any more, or its context
+    ends."""
 
     def __init__(self, context: Context, kernel: c_void_p, options: _c.LaunchOptions) -> None:
-        self._context, self.handle = context, c_void_p()
-        self._context.check(_c.dispatch_submit(kernel, byref(options), byref(self.handle)))
-        self._context._dispatches.add(self.handle.value or 0)
+        self._context, self._handle = context, c_void_p()
+        self._part = 0  # what has been kept is that of one part
+        self._context.check(_c.dispatch_submit(kernel, byref(options), byref(self._handle)))
+        self._context._dispatches.add(self._handle.value or 0)
 
-    def stands(self) -> bool:
-        return self.handle.value in self._context._dispatches
+    def _is_there(self) -> bool:
+        return self._handle.value in self._context._dispatches
 
+    @property
     def waves(self) -> list[Wave]:
-        numbers = range(_c.dispatch_wave_count(self.handle))
-        return [Wave(_c.dispatch_wave_at(self.handle, n), self._context.last_error, self.stands) for n in numbers]
+        """Those that stand still, until it goes on or a snapshot brings it back."""
+        part = self._part
+        numbers = range(_c.dispatch_wave_count(self._handle)) if self._is_there() else ()
+        return [Wave(_c.dispatch_wave_at(self._handle, n), self._context.last_error,
+                     lambda: self._is_there() and self._part == part) for n in numbers]
+
+    def resume(self, timeout: float = 0.0, instruction_limit: int = 0, hooks: dict[str, Callable[..., Any]] | None = None,
+               keep_waves: str = "none") -> Result:
+        """Goes on where its waves stand, with what was written to them, and waits, like launch(). Limits count from here
+        on. Raises Fault when it stops again."""
+        if not self._is_there():
+            raise RuntimeError("the dispatch's context has ended")
+        called = Hooks(hooks or {}, self._context.last_error)
+        options = _c.ResumeOptions(timeout_ns=int(timeout * 1e9), instruction_limit=instruction_limit,
+                                   hooks=ctypes.addressof(called.struct) if hooks else None,
+                                   keep_waves=_keep_number(keep_waves), wait=1)
+        status = _c.dispatch_resume(self._handle, byref(options))
+        if _c.STATUS.get(status) in ("invalid argument", "not ready"):  # no kernel ends so
+            self._context.check(status)
+        self._part += 1
+        return self._outcome(status, called)
+
+    def _outcome(self, status: int, hooks: Hooks) -> Result:
+        """Of a part that has ended so."""
+        if status:
+            if hooks.raised:
+                raise hooks.raised
+            info, data = _c.FaultInfo(), _c.FaultData()
+            self._context.check(_c.dispatch_get_fault(self._handle, byref(info)))
+            _c.dispatch_get_fault_data(self._handle, byref(data))
+            fault = self._context.fault(info, data)
+            fault.waves = self.waves
+            fault.dispatch = self if fault.waves else None
+            raise fault
+        result = _c.ResultInfo()
+        _c.dispatch_get_result(self._handle, byref(result))
+        return _result(result)
 
     def __del__(self) -> None:
-        if self.stands():
-            self._context._dispatches.discard(self.handle.value or 0)
-            _c.dispatch_release(self.handle)
+        if self._is_there():
+            self._context._dispatches.discard(self._handle.value or 0)
+            _c.dispatch_release(self._handle)
 
 
 class Captured:
@@ -507,7 +544,7 @@ class Captured:
         """Raises Fault when the kernel is stopped. Memory stays as it is then."""
         self._options.timeout_ns = int(timeout * 1e9)
         self._options.instruction_limit = instruction_limit
-        return _launch(self.context, self._kernel, self._options)
+        return _launch(self.context, self._kernel, self._options, Hooks({}, self.context.last_error))
 
 
 class Prepared:

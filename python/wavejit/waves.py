@@ -23,7 +23,7 @@ HOOKS = ("instruction", "block", "access", "atomic", "barrier")
 
 
 class Wave:
-    """Valid in a hook until that returns; of a Fault until its context ends."""
+    """Valid in a hook until that returns; of a Fault until its dispatch goes on or its context ends."""
 
     def __init__(self, handle: c_void_p, error: Callable[[], str], stands: Callable[[], bool]) -> None:
         self._wave, self._error, self._stands = handle, error, stands
@@ -35,7 +35,7 @@ class Wave:
     @property
     def _handle(self) -> c_void_p:
         if not self._stands():
-            raise RuntimeError("the wave has gone: in a hook it stands still until that returns, else until its context ends")
+            raise RuntimeError("the wave has gone: in a hook it stands still until that returns, else until its dispatch goes on or its context ends")
         return self._wave
 
     def _check(self, status: int) -> None:
@@ -153,7 +153,8 @@ class Hooks:
     def _answer(self, handle: c_void_p, call: Callable[[Wave], Any]) -> int:
         standing = [True]
         try:
-            return int(call(Wave(handle, self._error, lambda: bool(standing))) is False)
+            answer = call(Wave(handle, self._error, lambda: bool(standing)))
+            return int(isinstance(answer, (bool, numpy.bool_)) and not answer)
         except BaseException as error:  # to be raised by the launch
             self.raised = self.raised or error
             return 1

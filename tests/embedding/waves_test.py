@@ -62,7 +62,44 @@ wave.exec = 1 << 40 | 3
 assert wave.exec == 1 << 40 | 3
 with raises(wavejit.WavejitError, "1 of the VGPRs from 999 on"):
     wave.read("v", 999)
+
+# Launches that stop and go on.
+with raises(wavejit.WavejitError, "cannot go on: it was stopped by a"):
+    try:
+        kernel.launch(1, 1, arguments, keep_waves="exact")
+    except wavejit.Fault as fault:
+        fault.dispatch.resume()
+message.write(numpy.frombuffer(b"FRAM\0\0".ljust(64, b"\0"), numpy.uint8))
+try:
+    kernel.launch(1, 1, arguments, instruction_limit=10, keep_waves="engine")
+    raise AssertionError("no limit")
+except wavejit.Fault as fault:
+    dispatch, earlier = fault.dispatch, fault.waves[0]
+assert earlier.state == "running"
+told = []
+try:
+    dispatch.resume(hooks={"instruction": lambda w: told.append(w.pc) or len(told) < 3}, keep_waves="exact")
+    raise AssertionError("no stop")
+except wavejit.Fault as fault:
+    assert fault.dispatch is dispatch and fault.waves[0].pc == told[2]
+with raises(RuntimeError, "has gone"):
+    earlier.pc
+with raises(ZeroDivisionError):
+    dispatch.resume(hooks={"block": lambda w: 1 // 0}, keep_waves="exact")
+there = gpu.snapshot(dispatch=dispatch)
+for _ in range(3):
+    assert dispatch.resume().waves == 1 and out.numpy()[0] == 4
+    assert not dispatch.waves
+    with raises(wavejit.WavejitError, "it has ended"):
+        dispatch.resume()
+    there.restore()
+    assert out.numpy()[0] != 4 and len(dispatch.waves) == 1
+with raises(ValueError, "'all'"):
+    dispatch.resume(keep_waves="all")
+
 gpu.close()
 with raises(RuntimeError, "has gone"):
     wave.pc
+with raises(RuntimeError, "has ended"):
+    dispatch.resume()
 print("waves in Python: ok")
