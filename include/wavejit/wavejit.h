@@ -356,11 +356,11 @@ WJ_API wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, u
  * which work-groups have ended and which not begun, counts and clocks, its arguments, what it has
  * printed, and GDS and GWS of the context. Restoring it brings that back, whatever has become of
  * the dispatch meanwhile: it stands where it stood, as often as wanted, and wj_dispatch_resume
- * makes it go on from there. It does so by wj_resume_options: the snapshot has none. Snapshots
- * without it leave all dispatches as they are. So one that is taken in front of a kernel takes its
- * memory back when it is restored, and one from the midst of the kernel still brings both back.
- * Released dispatches cannot be brought back: their snapshots are refused (WJ_INVALID_ARGUMENT), to
- * be released as well. */
+ * makes it go on from there, with the hooks and limits that it is given.
+ *
+ * A snapshot without one leaves all dispatches as they are: restoring one from before the launch
+ * takes memory back alone, and one from the midst of the kernel can bring both back afterwards.
+ * Released dispatches cannot be brought back: restoring their snapshots is WJ_INVALID_ARGUMENT. */
 typedef uint64_t wj_snapshot;
 
 typedef struct wj_snapshot_options {
@@ -630,7 +630,7 @@ typedef struct wj_access_info {
  * When: before an instruction is executed, in this order: block, instruction, access and atomic,
  * barrier. What the wave would do next is then at its PC. Each instruction that a wave executes is
  * told once, but for one that waits for other work-groups by being tried again (ds_gws_*), each
- * time.
+ * time, and one that a hook has stopped, once more when the dispatch goes on (wj_dispatch_resume).
  *
  * Threads: by the thread that runs the work-group, a worker of the context or one that waits for
  * the dispatch. Waves of a work-group take turns, each up to its end, a barrier or its slice, and

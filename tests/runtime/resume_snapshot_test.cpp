@@ -463,6 +463,41 @@ TEST_F(SpecialSnapshots, NotWithCheckers) {
     EXPECT_EQ(wj_dispatch_resume(dispatch.get(), &part), WJ_TIMEOUT);
 }
 
+// What checkers have found before the stop and behind it is told once.
+TEST_F(SpecialSnapshots, CheckersGoOn) {
+    use({.checks = WJ_CHECK_MEMORY});
+    wj_kernel* const k = kernel("checks", "read_lds");
+    const uint64_t out = buffer(1024);
+    const uint32_t first = 4;  // so many of the 60 read beyond
+    wj_argument arguments[] = {WJ_POINTER(out), WJ_POINTER(first)};
+    wj_launch_options o = WJ_INIT(wj_launch_options);
+    o.grid[0] = 128;
+    o.block[0] = 64;
+    o.arguments = arguments;
+    o.argument_count = 2;
+    wj_result whole = WJ_INIT(wj_result);
+    EXPECT_EQ(wj_launch(k, &o, &whole), WJ_GUEST_FAULT) << error();
+    ASSERT_EQ(wj_finding_count(context.get()), 1u);
+    o.keep_waves = WJ_KEEP_WAVES_OF_ENGINE;
+    for (uint64_t limit = 1; limit + 16 < whole.wave_instructions; limit++) {
+        ASSERT_EQ(wj_finding_clear(context.get()), WJ_OK);
+        o.instruction_limit = limit;
+        stop(k, o);
+        wj_resume_options part = WJ_INIT(wj_resume_options);
+        part.wait = 1;
+        ASSERT_EQ(wj_dispatch_resume(dispatch.get(), &part), WJ_GUEST_FAULT) << limit;
+        uint32_t told = 0;
+        for (size_t i = 0; i < wj_finding_count(context.get()); i++) {
+            wj_fault finding = WJ_INIT(wj_fault);
+            ASSERT_EQ(wj_finding_get(context.get(), i, &finding), WJ_OK);
+            if (std::string(finding.check) != "memory") continue;  // the stop itself
+            EXPECT_EQ(finding.dispatches, 1u) << limit;
+            told++;
+        }
+        EXPECT_EQ(told, 1u) << limit;
+    }
+}
+
 TEST_F(SpecialSnapshots, EachRunPrintsWhatItHasPrinted) {
     use({});
     wj_kernel* const k = kernel("printf", "many");
