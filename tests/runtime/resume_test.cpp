@@ -167,7 +167,9 @@ TEST_P(ResumeTest, WavesThatWait) {
             wj_dispatch_cancel(dispatch.get());
         }
         ASSERT_EQ(wj_dispatch_wait(dispatch.get()), WJ_TIMEOUT);
-        EXPECT_GT(wj_dispatch_wave_count(dispatch.get()), 0u);
+        if (limit) {  // else it may not have begun
+            EXPECT_GT(wj_dispatch_wave_count(dispatch.get()), 0u);
+        }
         // Still nobody may go on.
         wj_resume_options part = WJ_INIT(wj_resume_options);
         part.timeout_ns = 10'000'000;
