@@ -72,14 +72,18 @@ std::optional<SourceLocation> DebugInfo::find(uint64_t address) const {
     return SourceLocation{files_[it->file], it->line, it->column, approximate};
 }
 
-std::optional<SymbolLocation> find_symbol_location(const CodeObject& object, uint64_t address) {
+const Symbol* find_code_symbol(const CodeObject& object, uint64_t address) {
     const Symbol* best = object.symbol_at(address);
-    if (!best) {
-        for (const Symbol& s : object.symbols)
-            if (s.kind == Symbol::Kind::Function && s.size == 0 && s.address <= address &&
-                (!best || s.address > best->address))
-                best = &s;
-    }
+    if (best) return best;
+    for (const Symbol& s : object.symbols)
+        if (s.kind == Symbol::Kind::Function && s.size == 0 && s.address <= address &&
+            (!best || s.address > best->address))
+            best = &s;
+    return best;
+}
+
+std::optional<SymbolLocation> find_symbol_location(const CodeObject& object, uint64_t address) {
+    const Symbol* const best = find_code_symbol(object, address);
     if (!best) return std::nullopt;
     SymbolLocation out{best->name, address - best->address};
     if (best->kind == Symbol::Kind::Kernel && out.name.ends_with(".kd"))

@@ -62,6 +62,7 @@ def _launch(context: Context, kernel: c_void_p, options: _c.LaunchOptions, hooks
         _c.dispatch_get_fault(dispatch.handle, byref(info))
         _c.dispatch_get_fault_data(dispatch.handle, byref(data))
         fault = context.fault(info, data)
+        fault.stack = _c.stack_of(lambda index, frame: int(_c.dispatch_get_frame(dispatch.handle, index, frame)))
         fault.waves = dispatch.waves()
         raise fault
     result = _c.ResultInfo()
@@ -532,7 +533,9 @@ class Prepared:
             fault, numbers = _c.FaultInfo(), _c.FaultData()
             if _c.prepared_get_fault(self._handle, byref(fault)) == 0:
                 _c.prepared_get_fault_data(self._handle, byref(numbers))
-                raise self._context.fault(fault, numbers)
+                raised = self._context.fault(fault, numbers)
+                raised.stack = _c.stack_of(lambda index, frame: int(_c.prepared_get_frame(self._handle, index, frame)))
+                raise raised
             self._context.check(status)
         return _result(result)
 
