@@ -190,7 +190,12 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     std::array<uint64_t, machine::lanes> addresses{};
     FaultReplay replay(target, memory);
     machine::Wave* precise = wave.exit.block_begin ? replay.run(wave) : &wave;
+    // Without the registers there are no addresses to look at: the instruction alone tells
+    // something.
+    const uint64_t exec = wave.exec();
+    if (!precise) wave.set_mask(machine::exec_lo, 0);
     interp::explain_fault(precise ? *precise : wave, inst, found, &addresses);
+    wave.set_mask(machine::exec_lo, exec);
     const uint64_t known = record.exit.address, chunk = record.exit.lane_mask;
     const bool certain = precise == &wave || replay.certain();
     // Chunks and lanes run in ascending order: those in front of the one that faulted did not
