@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "common/per_thread.h"
 #include "frontend/effects.h"
 #include "runtime/guest_code.h"
 #include "runtime/saved_registers.h"
@@ -101,6 +102,25 @@ std::optional<CodeRange> function_at(const ModuleImpl& module, uint64_t pc) {
     return CodeRange{module.guest_address(symbol->address), symbol->size, kernel};
 }
 
+// Of functions that were looked at lately: who looks for faults meets the same ones again and
+// again.
+class KnownFunctions {
+public:
+    // Valid until the next call.
+    const FunctionCode& of(const Target& target, uint64_t begin, std::span<const std::byte> code) {
+        const std::pair key(&target, begin);
+        const auto known = functions_.find(key);
+        if (known != functions_.end() && known->second.is_of(code)) return known->second;
+        if (known != functions_.end()) functions_.erase(known);
+        if (functions_.size() == most) functions_.clear();
+        return functions_.try_emplace(key, target, begin, code).first->second;
+    }
+
+private:
+    static constexpr size_t most = 32;
+    std::map<std::pair<const Target*, uint64_t>, FunctionCode> functions_;
+};
+
 class Walk {
 public:
     Walk(const memory::AddressSpace& memory, const Target& target, const FindModule& find,
@@ -134,9 +154,13 @@ public:
 
 private:
     std::optional<SavedRegisters> saved_in(const CodeRange& function, uint64_t begin,
-                                           uint64_t end) {
-        const FunctionCode* const code = code_of(function);
-        return code ? code->at(begin, end) : std::nullopt;
+                                           uint64_t end) const {
+        if (!function.size || function.size > most_function_bytes) return std::nullopt;
+        const void* const bytes =
+            memory_.translate(function.begin, function.size, memory::readable);
+        if (!bytes) return std::nullopt;
+        const std::span code(static_cast<const std::byte*>(bytes), function.size);
+        return per_thread<KnownFunctions>().of(target_, function.begin, code).at(begin, end);
     }
     // Where no function is: a call may have led to it.
     std::optional<SavedRegisters> called_to(uint64_t pc) const {
@@ -147,16 +171,6 @@ private:
             wave_.s64(to.reg) != pc)
             return std::nullopt;
         return SavedRegisters();
-    }
-    const FunctionCode* code_of(const CodeRange& function) {
-        const auto known = codes_.find(function.begin);
-        if (known != codes_.end()) return &known->second;
-        if (!function.size || function.size > most_function_bytes) return nullptr;
-        const void* const bytes =
-            memory_.translate(function.begin, function.size, memory::readable);
-        if (!bytes) return nullptr;
-        const std::span code(static_cast<const std::byte*>(bytes), function.size);
-        return &codes_.try_emplace(function.begin, target_, function.begin, code).first->second;
     }
     // One that has put its return address where functions expect it, in loaded code.
     std::optional<Inst> call_at(uint64_t pc) const {
@@ -173,7 +187,6 @@ private:
     const Target& target_;
     const FindModule& find_;
     const machine::Wave& wave_;
-    std::map<uint64_t, FunctionCode> codes_;
 };
 
 // The frames that the instruction at `pc` is in: one, and those that are inlined.

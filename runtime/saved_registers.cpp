@@ -304,6 +304,8 @@ void FunctionCode::explore(uint64_t pc) {
 std::optional<SavedRegisters> FunctionCode::at(uint64_t from, uint64_t to) const {
     std::optional<SavedRegisters> found;
     for (const auto& [leader, begins] : reached_) {
+        const auto next = leaders_.upper_bound(leader);
+        if (leader > to || (next != leaders_.end() && *next <= from)) continue;
         SavedRegisters state = begins;
         Inst inst;
         bool straight = false;  // from the instruction in front of it

@@ -2,6 +2,7 @@
 // not written, copies, lanes of VGPRs (v_writelane_b32) and its stack frame.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -62,6 +63,7 @@ class FunctionCode {
 public:
     FunctionCode(const Target& target, uint64_t begin, std::span<const std::byte> code);
 
+    bool is_of(std::span<const std::byte> code) const { return std::ranges::equal(code, code_); }
     // What holds in front of the instruction at `from`, and then up to `to`: behind each that
     // begins in front of it but for one that leaves the block there. Nothing: none of them is
     // reached by branches from the function's begin, or the code is too much.
