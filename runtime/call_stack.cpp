@@ -48,11 +48,13 @@ private:
         for (const auto& [byte, holds] : s.slots)
             for (const auto& [lane, value] : holds.lanes)
                 if (value == wanted) return frame_lane(depth, byte, lane);
-        for (uint16_t r = 0; r < s.scalars.size(); r++)
-            if (s.scalars[r].reg == reg)
-                if (const auto value = scalar(depth - 1, r))
-                    return *value - static_cast<uint32_t>(s.scalars[r].offset);
-        return std::nullopt;
+        // Copies: those in high registers, which calls leave alone, first.
+        const auto copy = std::find_if(s.scalars.rbegin(), s.scalars.rend(),
+                                       [&](const EntryScalar& v) { return v.reg == reg; });
+        if (copy == s.scalars.rend()) return std::nullopt;
+        const auto value = scalar(depth - 1, static_cast<uint16_t>(s.scalars.rend() - copy - 1));
+        if (!value) return std::nullopt;
+        return *value - static_cast<uint32_t>(copy->offset);
     }
 
     std::optional<uint32_t> lane_of(size_t depth, uint16_t row, uint8_t lane) const {
