@@ -112,6 +112,36 @@ TEST_P(CallStackTest, StoppedWaves) {
     EXPECT_EQ(wj_wave_get_frame(nullptr, 0, nullptr), WJ_INVALID_ARGUMENT);
 }
 
+// In front of each instruction of a launch that ends well.
+TEST_P(CallStackTest, InHooks) {
+    struct Seen {
+        int in_leaf = 0, wrong = 0;
+    } seen;
+    wj_hooks hooks = WJ_INIT(wj_hooks);
+    hooks.hook_context = &seen;
+    hooks.instruction = [](void* context, wj_wave* wave) {
+        const Stack stack =
+            frames([&](size_t i, wj_stack_frame* f) { return wj_wave_get_frame(wave, i, f); });
+        auto& s = *static_cast<Seen*>(context);
+        const bool leaf = !stack.empty() && std::string(stack[0].function) == "leaf";
+        s.in_leaf += leaf;
+        s.wrong += stack.empty() || stack.back().incomplete ||
+                   std::string(stack.back().function) != "calls" ||
+                   (leaf && std::string(stack[1].function) != "middle");
+        return WJ_HOOK_GO_ON;
+    };
+    wj_kernel* const k = kernel("call_stack", "calls");
+    const uint64_t p = buffer(4096), far = 1;
+    const uint32_t where = 1, depth = 0;
+    wj_argument arguments[] = {WJ_POINTER(p), WJ_POINTER(far), WJ_POINTER(where),
+                               WJ_POINTER(depth)};
+    wj_launch_options o = launch(arguments, {64}, {64});
+    o.hooks = &hooks;
+    EXPECT_EQ(run(k, o), WJ_OK) << error();
+    EXPECT_GT(seen.in_leaf, 6);
+    EXPECT_EQ(seen.wrong, 0);
+}
+
 // Symbols are there, lines are not.
 TEST_P(CallStackTest, NoDebugInformation) {
     const Stack stack = stack_of("call_stack_bare", 1);
