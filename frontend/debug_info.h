@@ -48,8 +48,11 @@ struct SymbolLocation {
     std::string text() const;  // "name+0x10"
 };
 
-// Function (or else variable) that covers the ELF address; a function without a size covers the
-// bytes up to the next symbol.
+// The symbol of what covers the ELF address, a function, kernel or variable; null: none. A function
+// without a size covers the bytes up to the next symbol.
+const Symbol* find_code_symbol(const CodeObject& object, uint64_t address);
+
+// Function (or else variable) that covers the ELF address, as above.
 std::optional<SymbolLocation> find_symbol_location(const CodeObject& object, uint64_t address);
 
 }  // namespace wj

@@ -74,12 +74,16 @@ bool global_fault(const Wave& w, uint64_t address, const Kind& k, uint64_t known
         at = named + (known - address);
         return true;
     }
-    if (w.ctx->memory && w.ctx->memory->translate(address, k.bytes, rights)) return false;
-    for (uint32_t b = 0; b < k.bytes; ++b) {
-        if (w.ctx->memory && w.ctx->memory->translate(address + b, 1, rights)) continue;
-        if (w.ctx->memory && hook_takes(*w.ctx->memory, address + b, rights)) continue;
-        if (k.scalar && k.access == Access::Read && w.ctx->memory &&
-            memory::scalar_readable(*w.ctx->memory, address + b))
+    const memory::AddressSpace* const space = w.ctx->memory;
+    for (uint64_t b = 0, end; b < k.bytes; b = end) {
+        end = b + 1;
+        if (memory::Span span; space && space->span(address + b, rights, span)) {
+            end = span.end - address;
+            continue;
+        }
+        if (space && hook_takes(*space, address + b, rights)) continue;
+        if (k.scalar && k.access == Access::Read && space &&
+            memory::scalar_readable(*space, address + b))
             continue;
         // In identity mode memory that was never registered works as long as the host has it.
         const bool canonical = (address + b) >> 47 == 0;

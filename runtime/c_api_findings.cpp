@@ -5,6 +5,28 @@
 using namespace wj;
 using namespace wj::c_api;
 
+namespace {
+
+// With what its strings are of, which stays until findings are cleared; null: there are not so
+// many.
+const KeptFinding* keep_finding(wj_context* context, size_t index) {
+    auto records = context->device->findings().all();
+    if (index >= records.size()) {
+        context->fail(WJ_NOT_FOUND,
+                      "there are " + std::to_string(records.size()) + " findings, numbered from 0");
+        return nullptr;
+    }
+    auto kept = std::make_unique<KeptFinding>();
+    kept->record = std::move(records[index]);
+    kept->record.make_texts();
+    kept->report = kept->record.text();
+    std::lock_guard lock(context->error_mutex);
+    context->findings.push_back(std::move(kept));
+    return context->findings.back().get();
+}
+
+}  // namespace
+
 extern "C" {
 
 size_t wj_finding_count(wj_context* context) {
@@ -13,18 +35,18 @@ size_t wj_finding_count(wj_context* context) {
 
 wj_status wj_finding_get(wj_context* context, size_t index, wj_fault* finding) {
     return guarded(context, [&] {
-        auto records = context->device->findings().all();
-        if (index >= records.size())
-            return context->fail(WJ_NOT_FOUND, "there are " + std::to_string(records.size()) +
-                                                   " findings, numbered from 0");
-        auto kept = std::make_unique<KeptFinding>();
-        kept->record = std::move(records[index]);
-        kept->report = kept->record.text();
+        const KeptFinding* const kept = keep_finding(context, index);
+        if (!kept) return WJ_NOT_FOUND;
         const wj_fault f = to_c_fault(kept->record, kept->report);
-        if (!write_struct(finding, f)) return context->fail(WJ_INVALID_ARGUMENT, bad_size);
-        std::lock_guard lock(context->error_mutex);
-        context->findings.push_back(std::move(kept));
-        return WJ_OK;
+        return write_struct(finding, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
+    });
+}
+
+wj_status wj_finding_get_frame(wj_context* context, size_t finding, size_t index,
+                               wj_stack_frame* frame) {
+    return guarded(context, [&] {
+        const KeptFinding* const kept = keep_finding(context, finding);
+        return kept ? write_frame(context, kept->record.stack, index, frame) : WJ_NOT_FOUND;
     });
 }
 

@@ -48,7 +48,7 @@ private:
     bool call(wj_hook_answer (*hook)(void*, wj_wave*, Arguments...), Wave& wave,
               Arguments... arguments) {
         if (!hook) return true;
-        wj_wave view{context_, {.wave = &wave, .target = wave.ctx->target}};
+        wj_wave view{context_, {.wave = &wave, .target = wave.ctx->target}, nullptr};
         return hook(hooks_.hook_context, &view, arguments...) == WJ_HOOK_GO_ON;
     }
 

@@ -142,6 +142,7 @@ struct wj_module {
 struct wj_wave {
     wj_context* context = nullptr;
     wj::runtime::StoppedWave stopped;
+    std::unique_ptr<wj::runtime::CallStack> stack;  // of when frame 0 was last asked for
 };
 
 namespace wj::c_api {
@@ -155,7 +156,7 @@ public:
         std::lock_guard lock(mutex_);
         if (!std::exchange(made_, true))
             for (const runtime::StoppedWave& stopped : launch.stopped_waves())
-                waves_.push_back({context, stopped});
+                waves_.push_back({context, stopped, nullptr});
         return waves_.size();
     }
     wj_wave* at(size_t index) { return &waves_[index]; }
@@ -212,7 +213,13 @@ void capture_if_wanted(const wj_kernel& kernel, const Launch& launch);
 wj_result to_c_result(const runtime::DispatchResult& result);
 // Its strings are the record's and the report.
 wj_fault to_c_fault(const runtime::FaultRecord& record, const std::string& report);
-// WJ_NOT_FOUND if the launch ended well. `kept` is made the first time.
+// With all texts, made the first time; null if the launch ended well.
+const KeptFinding* keep_fault(const runtime::DispatchResult& result,
+                              std::unique_ptr<KeptFinding>& kept);
+// WJ_NOT_FOUND if it ended well, or there are not so many frames.
+wj_status write_frame(wj_context* context, const runtime::CallStack& stack, size_t index,
+                      wj_stack_frame* frame);
+// WJ_NOT_FOUND if the launch ended well.
 wj_status write_fault(wj_context* context, const runtime::DispatchResult& result,
                       std::unique_ptr<KeptFinding>& kept, wj_fault* fault);
 wj_status write_fault_data(wj_context* context, const runtime::DispatchResult& result,

@@ -248,9 +248,9 @@ wj_result wj::c_api::to_c_result(const runtime::DispatchResult& r) {
     return c;
 }
 
-wj_status wj::c_api::write_fault(wj_context* context, const runtime::DispatchResult& result,
-                                 std::unique_ptr<KeptFinding>& kept, wj_fault* fault) {
-    if (result.code == Code::Ok) return WJ_NOT_FOUND;
+const KeptFinding* wj::c_api::keep_fault(const runtime::DispatchResult& result,
+                                         std::unique_ptr<KeptFinding>& kept) {
+    if (result.code == Code::Ok) return nullptr;
     if (!kept) {
         auto made = std::make_unique<KeptFinding>();
         made->record = result.fault;
@@ -258,7 +258,14 @@ wj_status wj::c_api::write_fault(wj_context* context, const runtime::DispatchRes
         made->report = made->record.text();
         kept = std::move(made);
     }
-    const wj_fault f = to_c_fault(kept->record, kept->report);
+    return kept.get();
+}
+
+wj_status wj::c_api::write_fault(wj_context* context, const runtime::DispatchResult& result,
+                                 std::unique_ptr<KeptFinding>& kept, wj_fault* fault) {
+    const KeptFinding* const told = keep_fault(result, kept);
+    if (!told) return WJ_NOT_FOUND;
+    const wj_fault f = to_c_fault(told->record, told->report);
     return write_struct(fault, f) ? WJ_OK : context->fail(WJ_INVALID_ARGUMENT, bad_size);
 }
 

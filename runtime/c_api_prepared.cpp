@@ -124,6 +124,16 @@ wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data)
     });
 }
 
+wj_status wj_prepared_get_frame(wj_prepared* prepared, size_t index, wj_stack_frame* frame) {
+    if (!prepared) return WJ_INVALID_ARGUMENT;
+    return guarded(prepared->context(), [&] {
+        if (!prepared->ran) return WJ_NOT_READY;
+        const KeptFinding* const kept = keep_fault(prepared->launch->result(), prepared->fault);
+        return kept ? write_frame(prepared->context(), kept->record.stack, index, frame)
+                    : WJ_NOT_FOUND;
+    });
+}
+
 size_t wj_prepared_wave_count(wj_prepared* prepared) {
     if (!prepared || !prepared->ran) return 0;
     return prepared->waves.count(prepared->context(), *prepared->launch);

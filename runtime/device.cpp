@@ -16,6 +16,7 @@
 #include "machine/unwritten_memory.h"
 #include "memory/clone.h"
 #include "memory/labels.h"
+#include "runtime/call_stack.h"
 #include "runtime/capture.h"
 #include "runtime/capture_folder.h"
 #include "runtime/coverage_report.h"
@@ -312,6 +313,12 @@ public:
         return made;
     }
     CaptureFolder* captures() override { return captures_.get(); }
+    CallStack call_stack(const StoppedWave& stopped) override {
+        const machine::Wave& wave = *stopped.wave;
+        const FindModule find = [&](uint64_t pc) { return module_at(pc); };
+        return describe_stack(find, wave.pc,
+                              find_callers(memory_, *stopped.target, find, wave, wave.pc));
+    }
     std::shared_ptr<Module> module_of(uint64_t kernel_object) override {
         std::shared_ptr<ModuleImpl> module;
         (void)find_kernel(kernel_object, module);
@@ -524,6 +531,13 @@ private:
             module = entry.weak.lock();
             return module ? module->kernel_at(kernel_object) : nullptr;
         }
+        return nullptr;
+    }
+
+    std::shared_ptr<const ModuleImpl> module_at(uint64_t pc) {
+        std::lock_guard lock(modules_mutex_);
+        for (const Entry& entry : modules_)
+            if (entry.module->contains(pc)) return entry.weak.lock();
         return nullptr;
     }
 

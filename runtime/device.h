@@ -18,6 +18,7 @@
 #include "machine/hooks.h"
 #include "memory/address_space.h"
 #include "runtime/guest_coverage.h"
+#include "runtime/stack_frame.h"
 
 namespace wj {
 struct CodeObject;
@@ -118,6 +119,8 @@ struct FaultRecord {
     // Empty, or of each lane in exit.lane_mask the first address that faulted.
     std::vector<uint64_t> addresses;
     uint64_t number = 0;  // the same for faults of one kind at one instruction, in every process
+    CallSites callers;    // of the function that the pc is in
+    CallStack stack;      // a text, for `tell`
     // Not null: of the texts there is only the kernel's name yet, and this makes the others, of
     // what memory and code hold then.
     std::function<void(FaultRecord&)> tell;
@@ -315,6 +318,8 @@ public:
     virtual Result<Capture> capture(const std::shared_ptr<Module>& module) = 0;
     // Null: launches are not captured.
     virtual CaptureFolder* captures() = 0;
+    // Of a wave that stands still, from its pc on.
+    virtual CallStack call_stack(const StoppedWave& stopped) = 0;
     // The module that has a kernel object there, or null.
     virtual std::shared_ptr<Module> module_of(uint64_t kernel_object) = 0;
 

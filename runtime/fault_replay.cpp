@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bitset>
 #include <cstring>
+#include <span>
 #include <vector>
 
+#include "common/per_thread.h"
 #include "frontend/decode.h"
 #include "frontend/effects.h"
 #include "frontend/vgpr_msb.h"
@@ -22,7 +24,48 @@ struct Step {
     uint64_t pc;
     Inst inst;
     lift::RegisterUse use;
-    bool needed = false;
+};
+
+// The instructions of the block that has last been asked for: who looks for faults meets the same
+// one again and again.
+class BlockSteps {
+public:
+    // Null: they cannot be read or are no instructions. Valid until the next call.
+    const std::vector<Step>* of(const Target& target, const memory::AddressSpace& memory,
+                                uint64_t begin, uint64_t end) {
+        const auto* const code =
+            static_cast<const uint8_t*>(memory.translate(begin, end - begin, memory::readable));
+        if (!code) return nullptr;
+        const std::span<const uint8_t> bytes(code, end - begin);
+        if (target_ == &target && begin_ == begin && std::ranges::equal(bytes, bytes_))
+            return &steps_;
+        target_ = nullptr;
+        begin_ = begin;
+        bytes_.assign(bytes.begin(), bytes.end());
+        if (!read(target)) return nullptr;
+        target_ = &target;
+        return &steps_;
+    }
+
+private:
+    bool read(const Target& target) {
+        steps_.clear();
+        for (size_t at = 0; at < bytes_.size();) {
+            uint32_t words[most_instruction_words] = {};
+            const size_t count = std::min<size_t>(most_instruction_words, (bytes_.size() - at) / 4);
+            std::memcpy(words, &bytes_[at], count * 4);
+            Step& step = steps_.emplace_back(Step{begin_ + at, {}, {}});
+            if (!decode(target, std::span<const uint32_t>(words, count), step.inst)) return false;
+            step.use = lift::register_use(target, step.inst);
+            at += step.inst.size;
+        }
+        return true;
+    }
+
+    const Target* target_ = nullptr;  // null: there are none
+    uint64_t begin_ = 0;
+    std::vector<uint8_t> bytes_;
+    std::vector<Step> steps_;
 };
 
 struct Registers {
@@ -77,30 +120,23 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     if (begin >= end || end - begin > most_bytes) return nullptr;
     // Effects know registers by one name, that in the code.
     if (wave.sgpr_aliases || wave.vgpr_count > named_vgprs) return nullptr;
-    std::vector<Step> steps;
+    const std::vector<Step>* const steps =
+        per_thread<BlockSteps>().of(target_, memory_, begin, end);
+    if (!steps) return nullptr;
     size_t fault = ~size_t{0};
     Registers written;
-    for (uint64_t pc = begin; pc < end;) {
-        uint32_t words[most_instruction_words] = {};
-        size_t count = std::min<uint64_t>(4, (end - pc) / 4);
-        const void* code = memory_.translate(pc, count * 4, memory::readable);
-        if (!code) return nullptr;
-        std::memcpy(words, code, count * 4);
-        Step step{pc, {}, {}};
-        if (!decode(target_, std::span<const uint32_t>(words, count), step.inst)) return nullptr;
-        step.use = lift::register_use(target_, step.inst);
-        if (pc == wave.exit.pc) fault = steps.size();
-        written.add(writes(step.use));
-        pc += step.inst.size;
-        steps.push_back(step);
+    for (size_t i = 0; i < steps->size(); i++) {
+        if ((*steps)[i].pc == wave.exit.pc) fault = i;
+        written.add(writes((*steps)[i].use));
     }
     if (fault == ~size_t{0}) return nullptr;
 
     // Backwards: which instructions lead to the address, and from which registers.
-    Registers needed = address_of(target_, steps[fault].inst);
+    Registers needed = address_of(target_, (*steps)[fault].inst);
+    std::vector<bool> leads(fault);
     bool stores = false, loads = false;
     for (size_t i = fault; i-- > 0;) {
-        Step& s = steps[i];
+        const Step& s = (*steps)[i];
         const Registers out = writes(s.use);
         const bool loading = is_memory(s.inst) && is_plain_load(s.inst);
         stores |= is_memory(s.inst) && !loading;
@@ -110,7 +146,7 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
         if (!out.meets(needed)) continue;
         if (is_memory(s.inst) && !loading) return nullptr;
         loads |= loading;
-        s.needed = true;
+        leads[i] = true;
         if (s.use.whole) needed.drop(out);
         needed.add(reads(s.use));
     }
@@ -133,8 +169,8 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     copy_.exit = {};
     const memory::WithoutHooks without_hooks;
     for (size_t i = 0; i < fault; ++i) {
-        const Step& s = steps[i];
-        if (!s.needed) continue;
+        if (!leads[i]) continue;
+        const Step& s = (*steps)[i];
         const interp::Handler handler = interp::handler(s.inst.op);
         if (!handler) return nullptr;
         copy_.pc = s.pc + s.inst.size;

@@ -14,6 +14,7 @@
 #include "machine/coverage.h"
 #include "machine/group_shadow.h"
 #include "machine/trap.h"
+#include "runtime/call_stack.h"
 #include "runtime/fault_replay.h"
 #include "runtime/guest_code.h"
 
@@ -189,7 +190,12 @@ void explain(const Target& target, const memory::AddressSpace& memory, machine::
     std::array<uint64_t, machine::lanes> addresses{};
     FaultReplay replay(target, memory);
     machine::Wave* precise = wave.exit.block_begin ? replay.run(wave) : &wave;
+    // Without the registers there are no addresses to look at: the instruction alone tells
+    // something.
+    const uint64_t exec = wave.exec();
+    if (!precise) wave.set_mask(machine::exec_lo, 0);
     interp::explain_fault(precise ? *precise : wave, inst, found, &addresses);
+    wave.set_mask(machine::exec_lo, exec);
     const uint64_t known = record.exit.address, chunk = record.exit.lane_mask;
     const bool certain = precise == &wave || replay.certain();
     // Chunks and lanes run in ascending order: those in front of the one that faulted did not
@@ -239,17 +245,21 @@ std::string place_of(const FaultRecord& record, const std::optional<SymbolLocati
                   static_cast<unsigned long long>(front ? 0 - offset : offset));
 }
 
-void locate(const DispatchState& dispatch, const machine::WorkGroup& group, uint32_t wave,
-            FaultRecord& record) {
+void locate(const memory::AddressSpace& memory, const DispatchState& dispatch,
+            const machine::WorkGroup& group, uint32_t wave, FaultRecord& record) {
     record.kernel = dispatch.kernel_name;
     record.kernel_offset = static_cast<int64_t>(record.exit.pc - dispatch.plan.entry);
     std::copy_n(group.id.begin(), 3, record.work_group.begin());
     record.wave = wave;
+    if (!dispatch.module || dispatch.module->in_kernel(dispatch.plan.entry, record.exit.pc)) return;
+    const auto find = [&](uint64_t pc) { return ModuleImpl::holder(dispatch.module, pc); };
+    record.callers =
+        find_callers(memory, *dispatch.plan.target, find, group.waves[wave], record.exit.pc);
 }
 
 // What the code there is. module: null if nobody knows, or it has gone.
-void tell_place(const memory::AddressSpace& memory, const Target& target, const ModuleImpl* module,
-                FaultRecord& record) {
+void tell_place(const memory::AddressSpace& memory, const Target& target,
+                const std::shared_ptr<ModuleImpl>& module, FaultRecord& record) {
     record.instruction = instruction_at(target, memory, record.exit.pc, record.words);
     record.place = place_of(record, {});
     if (!module) return;
@@ -262,12 +272,14 @@ void tell_place(const memory::AddressSpace& memory, const Target& target, const 
         record.place = place_of(record, symbol);
         record.notes.push_back("in " + symbol->text());
     }
+    const auto find = [&](uint64_t pc) { return ModuleImpl::holder(module, pc); };
+    record.stack = describe_stack(find, record.exit.pc, record.callers);
 }
 
-void locate(const memory::AddressSpace& memory, const DispatchState& dispatch,
-            const machine::WorkGroup& group, uint32_t wave, FaultRecord& record) {
-    locate(dispatch, group, wave, record);
-    tell_place(memory, *dispatch.plan.target, dispatch.module.get(), record);
+void locate_and_tell(const memory::AddressSpace& memory, const DispatchState& dispatch,
+                     const machine::WorkGroup& group, uint32_t wave, FaultRecord& record) {
+    locate(memory, dispatch, group, wave, record);
+    tell_place(memory, *dispatch.plan.target, dispatch.module, record);
 }
 
 // The number of the barrier that a wave waits for (ExitInfo::detail).
@@ -331,7 +343,7 @@ void locate_among_waves(const memory::AddressSpace& memory, const DispatchState&
                         const GroupContext& group, uint32_t wave, uint64_t pc,
                         FaultRecord& record) {
     record.exit.pc = pc;
-    locate(memory, dispatch, group.group, wave, record);
+    locate_and_tell(memory, dispatch, group.group, wave, record);
     list_waves(memory, dispatch, group, record);
 }
 
@@ -450,14 +462,14 @@ FaultRecord stop_report(const memory::AddressSpace& memory, const DispatchState&
     if (record.exit.kind == ExitKind::Trap && record.exit.detail == machine::debugger_argument_trap)
         describe_arguments(stopped, record);
     record.code = code_of(record.exit);
-    locate(dispatch, group.group, wave, record);
+    locate(memory, dispatch, group.group, wave, record);
     record.number = fault_number(dispatch, record.exit);
     record.tell = [&memory, &target, module = std::weak_ptr(dispatch.module), faulted,
                    private_bytes = stopped.scratch_bytes](FaultRecord& r) {
         r.message = describe_exit(r.exit);
         if (!r.addresses.empty())
             r.notes.push_back("addresses   " + value_list(r.exit.lane_mask, r.addresses, 8));
-        tell_place(memory, target, module.lock().get(), r);
+        tell_place(memory, target, module.lock(), r);
         if (faulted) r.memory = describe_memory(memory, private_bytes, r.exit.address);
     };
     return record;
@@ -483,7 +495,7 @@ FaultRecord finding_report(const memory::AddressSpace& memory, const DispatchSta
     record.exit.address = finding.address;
     record.exit.lane_mask = finding.lanes;
     record.exit.pc = finding.pc;
-    locate(memory, dispatch, *wave.group, wave.wave_in_group, record);
+    locate_and_tell(memory, dispatch, *wave.group, wave.wave_in_group, record);
     if (finding.other.pc) describe_other(memory, dispatch, wave, finding, record);
     record.key = record.check + ":" + record.kernel + ":" + record.place + ":" + finding.what;
     return record;
@@ -577,6 +589,9 @@ std::string FaultRecord::text() const {
                place + ": ";
         out += instruction + "   // " + words_text(words);
         if (!source.empty()) out += "\n  source      " + source;
+        bool first = true;
+        for (const std::string& line : stack.lines())
+            out += (std::exchange(first, false) ? "\n  stack       " : "\n              ") + line;
         out += format("\n  work-group  (%u, %u, %u), wave %u", work_group[0], work_group[1],
                       work_group[2], wave);
     }

@@ -73,6 +73,18 @@ std::string as_text(const std::vector<FaultRecord>& records) {
     return out + std::to_string(records.size()) + " findings\n";
 }
 
+Json json_stack(const CallStack& stack) {
+    Jsons frames;
+    for (const StackFrame& f : stack.frames)
+        frames.push_back(Json::object({{"function", Json::string(f.function)},
+                                       {"file", Json::string(f.file)},
+                                       {"line", Json::number(f.line)},
+                                       {"column", Json::number(f.column)},
+                                       {"pc", Json::string(hex(f.pc))},
+                                       {"inlined", {f.inlined ? "true" : "false"}}}));
+    return Json::array(frames);
+}
+
 Json as_json(const std::vector<FaultRecord>& records) {
     Jsons findings;
     for (const FaultRecord& r : records) {
@@ -87,6 +99,8 @@ Json as_json(const std::vector<FaultRecord>& records) {
                                          {"instruction", Json::string(r.instruction)},
                                          {"file", Json::string(at.file)},
                                          {"line", Json::number(at.line)},
+                                         {"stack", json_stack(r.stack)},
+                                         {"stack_complete", {r.stack.complete ? "true" : "false"}},
                                          {"address", Json::string(hex(r.exit.address))},
                                          {"bytes", Json::number(r.exit.access_bytes)},
                                          {"lanes", Json::string(hex(r.exit.lane_mask))},
@@ -98,16 +112,29 @@ Json as_json(const std::vector<FaultRecord>& records) {
     return Json::object({{"version", Json::number(1)}, {"findings", Json::array(findings)}});
 }
 
-Json sarif_location(const FaultRecord& r) {
-    const SourceLine at = source_line(r.source);
-    const Json function = Json::array(Jsons{Json::object(
-        {{"fullyQualifiedName", Json::string(r.kernel)}, {"kind", Json::string("function")}})});
-    if (!at.line) return Json::object({{"logicalLocations", function}});
-    const Json file = Json::object({{"uri", Json::string(at.file)}}),
-               region = Json::object({{"startLine", Json::number(at.line)}});
+Json sarif_location(const SourceLine& at, const std::string& function, uint32_t column = 0) {
+    const Json logical = Json::array(Jsons{Json::object(
+        {{"fullyQualifiedName", Json::string(function)}, {"kind", Json::string("function")}})});
+    if (!at.line) return Json::object({{"logicalLocations", logical}});
+    const Json file = Json::object({{"uri", Json::string(at.file)}}), line = Json::number(at.line),
+               region =
+                   column
+                       ? Json::object({{"startLine", line}, {"startColumn", Json::number(column)}})
+                       : Json::object({{"startLine", line}});
     return Json::object(
         {{"physicalLocation", Json::object({{"artifactLocation", file}, {"region", region}})},
-         {"logicalLocations", function}});
+         {"logicalLocations", logical}});
+}
+
+Json sarif_stack(const CallStack& stack) {
+    Jsons frames;
+    for (const StackFrame& f : stack.frames)
+        frames.push_back(
+            Json::object({{"location", sarif_location({f.file, f.line}, f.function, f.column)}}));
+    const char* const text =
+        stack.complete ? "call stack" : "call stack, of which the rest is not known";
+    return Json::object({{"message", Json::object({{"text", Json::string(text)}})},
+                         {"frames", Json::array(frames)}});
 }
 
 Json as_sarif(const std::vector<FaultRecord>& records) {
@@ -119,7 +146,8 @@ Json as_sarif(const std::vector<FaultRecord>& records) {
             {{"ruleId", Json::string(r.check)},
              {"level", Json::string("error")},
              {"message", Json::object({{"text", Json::string(message_of(r))}})},
-             {"locations", Json::array(Jsons{sarif_location(r)})},
+             {"locations", Json::array(Jsons{sarif_location(source_line(r.source), r.kernel)})},
+             {"stacks", Json::array(Jsons{sarif_stack(r.stack)})},
              {"partialFingerprints", Json::object({{"wavejit/v1", Json::string(r.key)}})},
              {"occurrenceCount", Json::number(r.occurrences)},
              {"properties", Json::object({{"report", Json::string(r.text())}})}}));

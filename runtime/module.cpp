@@ -284,6 +284,25 @@ const DebugInfo& ModuleImpl::lines() const {
     return lines_;
 }
 
+const SourceScopes& ModuleImpl::scopes() const {
+    std::call_once(scopes_read_, [this] { scopes_ = SourceScopes::read(object_); });
+    return scopes_;
+}
+
+bool ModuleImpl::in_kernel(uint64_t entry, uint64_t pc) const {
+    for (size_t i = 0; i < kernels_.size(); i++)
+        if (kernels_[i].entry == entry) return pc - entry < object_.kernels[i].code_size;
+    return false;
+}
+
+std::shared_ptr<const ModuleImpl> ModuleImpl::holder(const std::shared_ptr<ModuleImpl>& module,
+                                                     uint64_t pc) {
+    if (!module || module->contains(pc)) return module;
+    for (const auto& used : module->uses)
+        if (auto found = holder(used, pc)) return found;
+    return nullptr;
+}
+
 std::string ModuleImpl::where(uint64_t pc) const {
     const auto location = symbol_at(pc);
     return location ? location->text() : std::string();

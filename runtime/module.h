@@ -11,6 +11,7 @@
 
 #include "frontend/code_object.h"
 #include "frontend/debug_info.h"
+#include "frontend/source_scopes.h"
 #include "runtime/device.h"
 #include "runtime/kernel_code.h"
 
@@ -59,6 +60,12 @@ public:
     std::optional<SymbolLocation> symbol_at(uint64_t pc) const;
     std::string where(uint64_t pc) const;  // "function+0x10", or empty
     const DebugInfo& lines() const;        // read when first asked for
+    const SourceScopes& scopes() const;    // the same
+    // Whether `pc` is in the kernel itself that begins at `entry`.
+    bool in_kernel(uint64_t entry, uint64_t pc) const;
+    // `module`, or one that it uses, whose code is at `pc`; or null.
+    static std::shared_ptr<const ModuleImpl> holder(const std::shared_ptr<ModuleImpl>& module,
+                                                    uint64_t pc);
     // A number for `pc` that is the same in every process (machine::Coverage::place).
     uint64_t place(uint64_t pc) const;
     // A name for the code object that is the same in every process: a kernel's, and a number.
@@ -120,6 +127,8 @@ private:
     std::vector<Variable> variables_;
     mutable std::once_flag lines_read_;
     mutable DebugInfo lines_;
+    mutable std::once_flag scopes_read_;
+    mutable SourceScopes scopes_;
     mutable std::once_flag identified_;
     mutable uint64_t identity_ = 0;  // of the file's bytes, from identified_ on
     std::unique_ptr<KernelCodes> codes_;

@@ -760,6 +760,34 @@ WJ_API wj_status wj_dispatch_get_fault_data(wj_dispatch* dispatch,
                                             wj_fault_data* data); /* as wj_dispatch_get_fault */
 WJ_API wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data);
 
+/* Who has called whom, function by function, the innermost first. A function that the compiler has
+ * inlined has a frame of its own, by the code object's debug information (clang's -g, or
+ * -gline-tables-only; libdw has to be installed). Callers that have called are found by what the
+ * code of functions has done with return addresses, for which its symbols suffice; a frame is told
+ * only if its call instruction is there. */
+typedef struct wj_stack_frame {
+    size_t size;
+    uint64_t pc;          /* of the instruction; in the callers' frames of the call */
+    const char* function; /* as in the source, without parameters; else the symbol; "": not known */
+    const char* file;     /* as the compiler wrote it; "": not known */
+    uint32_t line;        /* 0: not known */
+    uint32_t column;
+    int inlined;    /* in the next frame's function; both have one pc */
+    int incomplete; /* of the last frame: who called its function could not be found. Where
+                     * translated code has faulted, what the block of code around it changes is not
+                     * known. */
+} wj_stack_frame;
+/* Frame `index` of where the wave stood that wj_fault tells of. WJ_NOT_FOUND: there are not so
+ * many, or the dispatch ended well. Strings are valid as wj_fault's. */
+WJ_API wj_status wj_dispatch_get_frame(wj_dispatch* dispatch, size_t index, wj_stack_frame* frame);
+WJ_API wj_status wj_prepared_get_frame(wj_prepared* prepared, size_t index, wj_stack_frame* frame);
+/* The same of a finding (wj_finding_get). */
+WJ_API wj_status wj_finding_get_frame(wj_context* context, size_t finding, size_t index,
+                                      wj_stack_frame* frame);
+/* From the wave's PC on, as it stands when frame 0 is asked for, by one thread at a time. Strings
+ * are valid until that is done again, or the wave goes on or away. */
+WJ_API wj_status wj_wave_get_frame(wj_wave* wave, size_t index, wj_stack_frame* frame);
+
 /* The waves of a dispatch that has stopped, with keep_waves, work-group by work-group; else 0 and
  * NULL. Resident is a work-group that has begun and not ended. They are valid until the dispatch is
  * resumed, restored or released. */

@@ -10,9 +10,9 @@ A thin layer over the C interface (include/wavejit/wavejit.h), which says what e
     print(y.numpy())
 """
 
-from ._c import STATUS, Fault, WavejitError, library_path
+from ._c import STATUS, Fault, StackFrame, WavejitError, library_path
 from .context import Captured, Context, DeviceArray, Dispatch, Kernel, Module, Prepared, Result, Snapshot
 from .waves import Access, Wave
 
 __all__ = ["Access", "Captured", "Context", "DeviceArray", "Dispatch", "Fault", "Kernel", "Module", "Prepared", "Result", "STATUS",
-           "Snapshot", "Wave", "WavejitError", "library_path"]
+           "Snapshot", "StackFrame", "Wave", "WavejitError", "library_path"]

@@ -5,8 +5,9 @@ import ctypes
 import ctypes.util
 import glob
 import os
-from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
-from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, byref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 STATUS: dict[int, str] = {0: "ok"}  # by number: the library's names
@@ -120,6 +121,11 @@ class FaultData(Options):
                 ("addresses", POINTER(c_uint64)), ("number", c_uint64)]
 
 
+class StackFrameInfo(Options):
+    _fields_ = [("size", c_size_t), ("pc", c_uint64), ("function", c_char_p), ("file", c_char_p), ("line", c_uint32),
+                ("column", c_uint32), ("inlined", c_int), ("incomplete", c_int)]
+
+
 class ResultInfo(Options):
     _fields_ = [("size", c_size_t), ("status", c_int), ("work_groups", c_uint64), ("waves", c_uint64),
                 ("wave_instructions", c_uint64), ("start_ns", c_uint64), ("end_ns", c_uint64)]
@@ -160,6 +166,32 @@ class WavejitError(Exception):
         self.status = status
 
 
+@dataclass(frozen=True)
+class StackFrame:
+    """A function of a call stack: the fields of wj_stack_frame."""
+    pc: int
+    function: str
+    file: str
+    line: int
+    column: int
+    inlined: bool  # in the next frame's function
+    incomplete: bool  # who called it could not be found
+
+    def __str__(self) -> str:
+        place = f" at {self.file}:{self.line}:{self.column}" if self.file else ""
+        return (self.function or "?") + place + (" (inlined)" if self.inlined else "")
+
+
+def stack_of(get_frame: Callable[[int, Any], int]) -> tuple[StackFrame, ...]:
+    """All frames, by one of the functions that tell one."""
+    frames: list[StackFrame] = []
+    info = StackFrameInfo()
+    while get_frame(len(frames), byref(info)) == 0:
+        frames.append(StackFrame(info.pc, info.function.decode(), info.file.decode(), info.line, info.column,
+                                 bool(info.inlined), bool(info.incomplete)))
+    return tuple(frames)
+
+
 class Fault(WavejitError):
     """Why a dispatch stopped: the fields of wj_fault, and what wj_fault_data has besides."""
     message: str
@@ -183,6 +215,7 @@ class Fault(WavejitError):
     dispatches: int
     number: int
     addresses: tuple[int, ...] | None  # 64: where each lane in lane_mask faulted; or not known
+    stack: tuple[StackFrame, ...] = ()  # innermost first
     waves: Sequence[Any] = ()  # Wave: what launch(keep_waves=...) has kept
     dispatch: Any = None  # Dispatch: with keep_waves, to be resumed or to be a part of a snapshot
 
@@ -245,6 +278,9 @@ dispatch_resume = _function("wj_dispatch_resume", c_int, c_void_p, POINTER(Resum
 dispatch_get_result = _function("wj_dispatch_get_result", c_int, c_void_p, POINTER(ResultInfo))
 dispatch_get_fault_data = _function("wj_dispatch_get_fault_data", c_int, c_void_p, POINTER(FaultData))
 prepared_get_fault_data = _function("wj_prepared_get_fault_data", c_int, c_void_p, POINTER(FaultData))
+dispatch_get_frame = _function("wj_dispatch_get_frame", c_int, c_void_p, c_size_t, POINTER(StackFrameInfo))
+prepared_get_frame = _function("wj_prepared_get_frame", c_int, c_void_p, c_size_t, POINTER(StackFrameInfo))
+wave_get_frame = _function("wj_wave_get_frame", c_int, c_void_p, c_size_t, POINTER(StackFrameInfo))
 dispatch_get_fault = _function("wj_dispatch_get_fault", c_int, c_void_p, POINTER(FaultInfo))
 launch_prepare = _function("wj_launch_prepare", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 prepared_set_argument = _function("wj_prepared_set_argument", c_int, c_void_p, c_uint32, c_char_p, c_size_t)

@@ -505,6 +505,7 @@ class Dispatch:
             self._context.check(_c.dispatch_get_fault(self._handle, byref(info)))
             _c.dispatch_get_fault_data(self._handle, byref(data))
             fault = self._context.fault(info, data)
+            fault.stack = _c.stack_of(lambda index, frame: int(_c.dispatch_get_frame(self._handle, index, frame)))
             fault.waves = self.waves
             fault.dispatch = self if fault.waves else None
             raise fault
@@ -569,7 +570,9 @@ class Prepared:
             fault, numbers = _c.FaultInfo(), _c.FaultData()
             if _c.prepared_get_fault(self._handle, byref(fault)) == 0:
                 _c.prepared_get_fault_data(self._handle, byref(numbers))
-                raise self._context.fault(fault, numbers)
+                raised = self._context.fault(fault, numbers)
+                raised.stack = _c.stack_of(lambda index, frame: int(_c.prepared_get_frame(self._handle, index, frame)))
+                raise raised
             self._context.check(status)
         return _result(result)
 

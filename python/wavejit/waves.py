@@ -73,6 +73,11 @@ class Wave:
     def exec(self, mask: int) -> None:
         self.write("exec", 0, numpy.array([mask & 0xffffffff, mask >> 32], numpy.uint32))
 
+    @property
+    def stack(self) -> tuple[_c.StackFrame, ...]:
+        """Who has called whom, from the pc on, innermost first."""
+        return _c.stack_of(lambda index, frame: int(_c.wave_get_frame(self._handle, index, frame)))
+
     def count(self, file: str) -> int:
         """How many registers there are of "s", "v" or "a"."""
         info = self._info()

@@ -12,7 +12,8 @@ STRUCTS = {"wj_context_options": _c.ContextOptions, "wj_context_info": _c.Contex
            "wj_kernel_info": _c.KernelInfo, "wj_argument_info": _c.ArgumentInfo, "wj_argument": _c.Argument,
            "wj_launch_options": _c.LaunchOptions, "wj_fault": _c.FaultInfo, "wj_result": _c.ResultInfo,
            "wj_snapshot_options": _c.SnapshotOptions, "wj_resume_options": _c.ResumeOptions, "wj_restore_info": _c.RestoreInfo,
-           "wj_page_hooks": _c.PageHooks, "wj_fault_data": _c.FaultData, "wj_hooks": _c.HooksInfo, "wj_access_info": _c.AccessInfo,
+           "wj_page_hooks": _c.PageHooks, "wj_fault_data": _c.FaultData, "wj_stack_frame": _c.StackFrameInfo,
+           "wj_hooks": _c.HooksInfo, "wj_access_info": _c.AccessInfo,
            "wj_wave_info": _c.WaveInfo, "wj_captured_memory": _c.CapturedMemory}
 lines = ["#include <stddef.h>", "#include <stdio.h>", '#include "wavejit/wavejit.h"', "int main(void) {"]
 expected = []

@@ -32,6 +32,8 @@ for _ in range(2):
     except wavejit.Fault as fault:
         assert fault.addresses[0] == table.address + 255 * 4 * 4
         numbers.add(fault.number)
+        assert fault.stack[-1].function == "parse_frame" and fault.stack[-1].line and not fault.stack[-1].incomplete
+        assert str(fault.stack[-1]).startswith("parse_frame at ")
 assert len(numbers) == 1
 
 with raises(ZeroDivisionError):  # from the hook
@@ -50,6 +52,7 @@ try:
     raise AssertionError("no fault")
 except wavejit.Fault as fault:
     wave, = fault.waves
+    assert wave.stack == fault.stack and wave.stack[0].pc == wave.pc
 gc.collect()
 assert wave.state == "stopped" and wave.read_lds().size == 0
 wave.write("v", 0, 7)

@@ -8,6 +8,7 @@
 #include "frontend/bundle.h"
 #include "frontend/code_object.h"
 #include "frontend/debug_info.h"
+#include "frontend/source_scopes.h"
 
 namespace wj::test {
 
@@ -31,9 +32,11 @@ inline uint64_t exercise_object(std::span<const std::byte> bytes) {
                              [](std::string_view) { return std::optional<uint64_t>(1); }));
     }
     DebugInfo info = DebugInfo::read(*object);
+    SourceScopes scopes = SourceScopes::read(*object);
     uint64_t sum = object->symbols.size();
     for (const KernelInfo& kernel : object->kernels) {
         sum += info.find(kernel.entry_address).has_value();
+        sum += !scopes.at(kernel.entry_address).empty();
         sum += find_symbol_location(*object, kernel.entry_address).has_value();
         sum += object->bytes_at(kernel.entry_address, kernel.code_size).has_value();
     }

@@ -1,0 +1,2 @@
+// clang-flags: -g0
+#include "call_stack.cl"
