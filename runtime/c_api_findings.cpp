@@ -12,7 +12,7 @@ size_t wj_finding_count(wj_context* context) {
 }
 
 wj_status wj_finding_get(wj_context* context, size_t index, wj_fault* finding) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         auto records = context->device->findings().all();
         if (index >= records.size())
             return context->fail(WJ_NOT_FOUND, "there are " + std::to_string(records.size()) +
