@@ -1,9 +1,11 @@
 #include "runtime/capture_folder.h"
 
 #include <fnmatch.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -53,6 +55,17 @@ CaptureFolder::CaptureFolder(std::string folder, std::string kernels, uint32_t c
       kernels_(kernels.empty() ? "*" : std::move(kernels)),
       count_(count) {}
 
+Status CaptureFolder::open() const {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    // It says of a file that it is no directory.
+    if (!error && access((folder_ + "/.").c_str(), W_OK | X_OK) != 0)
+        error = {errno, std::system_category()};
+    if (!error) return Status::ok();
+    return {Code::HostError, "captures cannot be written to the folder '" + folder_ +
+                                 "': " + error.message() + "; name another one (WAVEJIT_CAPTURE)"};
+}
+
 bool CaptureFolder::take(const std::string& kernel) {
     if (fnmatch(kernels_.c_str(), kernel.c_str(), 0) != 0) return false;
     std::lock_guard lock(mutex_);
@@ -66,7 +79,6 @@ Status CaptureFolder::write(Device& device, const std::shared_ptr<Module>& modul
     if (!capture) return capture.status();
     capture->launch = std::move(launch);
     std::error_code error;
-    std::filesystem::create_directories(folder_, error);
     std::lock_guard lock(mutex_);
     const std::string stem = folder_ + "/" + file_name(capture->launch.kernel) + ".";
     for (uint32_t number = 0;; number++) {

@@ -17,6 +17,8 @@ public:
     // kernels: their names, as fnmatch has patterns; empty: all. count: launches of each kernel.
     CaptureFolder(std::string folder, std::string kernels, uint32_t count);
 
+    // Makes the folder. HostError: nothing can be written there.
+    Status open() const;
     // True once for each launch that is to be captured.
     bool take(const std::string& kernel);
     // FOLDER/KERNEL.NUMBER.wjcapture, a number that no file there has.
