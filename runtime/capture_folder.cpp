@@ -1,6 +1,5 @@
 #include "runtime/capture_folder.h"
 
-#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <filesystem>
 
 #include "frontend/code_object.h"
+#include "runtime/kernel_pattern.h"
 
 namespace wj::runtime {
 namespace {
@@ -67,10 +67,23 @@ Status CaptureFolder::open() const {
 }
 
 bool CaptureFolder::take(const std::string& kernel) {
-    if (fnmatch(kernels_.c_str(), kernel.c_str(), 0) != 0) return false;
+    constexpr size_t most_others = 5;
+    const bool wanted = kernel_fits(kernels_, kernel);
     std::lock_guard lock(mutex_);
+    if (!wanted && others_.size() < most_others) others_.insert(kernel);
+    if (!wanted) return false;
     uint32_t& taken = taken_[kernel];
     return taken < count_ && ++taken;
+}
+
+Status CaptureFolder::outcome() {
+    std::lock_guard lock(mutex_);
+    if (!taken_.empty() || others_.empty()) return Status::ok();
+    std::string names;
+    for (const std::string& kernel : others_)
+        names += (names.empty() ? "" : "; ") + readable_name(kernel);
+    return {Code::NotFound, "no launch was captured: '" + kernels_ +
+                                "' fits the name of no kernel that was launched, such as " + names};
 }
 
 Status CaptureFolder::write(Device& device, const std::shared_ptr<Module>& module,

@@ -47,6 +47,11 @@ struct KernelDispatchPacket {
 static_assert(sizeof(KernelDispatchPacket) == 64);
 constexpr uint64_t amd_queue_bytes = 256;
 
+// When a device goes.
+void tell(const Status& status) {
+    if (!status) std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
+}
+
 class DeviceImpl final : public Device {
 public:
     DeviceImpl(DeviceOptions options, const Target& target)
@@ -65,9 +70,9 @@ public:
             scheduler_.reset();  // no dispatch runs from here on
             if (options_.coverage_to) {
                 collect_coverage();
-                const Status status = options_.coverage_to->write_at_end(options_.reports);
-                if (!status) std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
+                tell(options_.coverage_to->write_at_end(options_.reports));
             }
+            if (captures_) tell(captures_->outcome());
             if (shared_) shared_->remove(this);
         }
         std::lock_guard lock(modules_mutex_);

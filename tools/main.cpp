@@ -97,6 +97,17 @@ static void refuse_empty(CLI::App& app) {
                 });
 }
 
+// CLI11 only says that one is required.
+static void check_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
+    if (words.empty() || words[0].starts_with('-')) return;
+    std::string names;
+    for (const CLI::App* sub : app.get_subcommands({})) {
+        if (sub->get_name() == words[0]) return;
+        if (!sub->get_group().empty()) names += (names.empty() ? "" : ", ") + sub->get_name();
+    }
+    fail("there is no subcommand '" + words[0] + "'; there are " + names, exit_usage);
+}
+
 // fmt throws where nothing can be written.
 static void tell(const std::string& text) {
     std::fputs(("wavejit: " + text + "\n").c_str(), stderr);
@@ -126,6 +137,7 @@ int main(int argc, char** argv) {
     add_manual(app);
     refuse_empty(app);
     try {
+        check_subcommand(app, words);
         program_arguments = take_program_arguments(app, words);
         std::ranges::reverse(words);  // as CLI11 wants them
         app.parse(words);

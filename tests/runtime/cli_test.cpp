@@ -269,7 +269,8 @@ TEST_F(Captured, LaunchesOfAProcess) {
     const auto files = [&] {
         return fs::exists(folder) ? std::distance(fs::directory_iterator(folder), {}) : 0;
     };
-    expect(run(launch + "--repeat 3", environment + " WAVEJIT_CAPTURE_KERNEL='s[bc]*'"), 0, {});
+    expect(run(launch + "--repeat 3", environment + " WAVEJIT_CAPTURE_KERNEL='s[bc]*'"), 0,
+           {"no launch was captured: 's[bc]*' fits the name of no kernel", "such as saxpy"});
     EXPECT_EQ(files(), 0);
     expect(run(launch + "--repeat 3", environment), 0, {});
     EXPECT_EQ(files(), 1);
@@ -327,6 +328,7 @@ TEST_F(Cli, WrongArguments) {
     expect(run(base + "--grid 1,2,3,4", on90a), 2, {"more than three"});
     expect(run(base + "--no-such-option", on90a), 2, {});
     expect(run("", ""), 2, {});
+    expect(run("launhc"), 2, {"no subcommand 'launhc'; there are run, launch, replay"});
 }
 
 TEST_F(Cli, BadFiles) {
