@@ -183,7 +183,8 @@ wj_status write_fault(wj_context* context, const runtime::DispatchResult& result
 wj_status write_fault_data(wj_context* context, const runtime::DispatchResult& result,
                            wj_fault_data* data);
 
-// No exception leaves the C interface. Of what may be called within callbacks, too (c_api_callbacks.h).
+// No exception leaves the C interface. Of what may be called within callbacks, too
+// (c_api_callbacks.h).
 template <class Body>
 wj_status guarded_in_callbacks(wj_context* context, Body&& body) {
     if (!context) return WJ_INVALID_ARGUMENT;
