@@ -20,6 +20,7 @@
 #include "machine/guard.h"
 #include "machine/interrupt.h"
 #include "runtime/environment.h"
+#include "runtime/program_options.h"
 #include "runtime/program_target.h"
 
 namespace wj::hsa {
@@ -55,20 +56,6 @@ std::string host_processor_name() {
 const char* variable(const char* name) {
     const char* text = std::getenv(name);
     return text && *text ? text : nullptr;
-}
-
-Status read_number(const char* name, double low, double high, double& out) {
-    const char* text = variable(name);
-    if (!text) return {};
-    char* end = nullptr;
-    const double value = std::strtod(text, &end);
-    if (*end || !(value >= low && value <= high))
-        return {Code::InvalidArgument, std::string(name) + "=" + text +
-                                           ": expected a number from " +
-                                           std::to_string(static_cast<int>(low)) + " to " +
-                                           std::to_string(static_cast<int64_t>(high))};
-    out = value;
-    return {};
 }
 
 void add_pool(Agent& agent, hsa_region_segment_t segment, uint32_t flags, uint64_t size,
@@ -181,30 +168,22 @@ void look_at_program(runtime::DeviceOptions& options) {
 }
 
 Status build(State& s) {
-    double agents = 1, timeout = 0, megabytes = 0;
-    if (Status r = read_number("WAVEJIT_AGENTS", 1, 64, agents); !r) return r;
-    if (Status r = read_number("WAVEJIT_TIMEOUT", 0, 1e9, timeout); !r) return r;
-    if (Status r = read_number("WAVEJIT_MEMORY_MB", 1, 1e9, megabytes); !r) return r;
-    s.timeout_ns = static_cast<uint64_t>(timeout * 1e9);
     runtime::DeviceOptions base;
     base.cache = true;
-    base.memory_bytes = static_cast<uint64_t>(megabytes) << 20;
     look_at_program(base);
     runtime::report_unknown_variables();
-    auto options = runtime::DeviceOptions::from_environment(base);
-    if (!options) return options.status();
-    if (options->memory_mode == machine::MemoryMode::Window)
-        return {Code::InvalidArgument,
-                "WAVEJIT_MEMORY=window: HIP and OpenCL programs hand host memory to kernels, which "
-                "lies outside of any window; use identity or checked"};
-    s.checked_memory = options->memory_mode == machine::MemoryMode::Checked;
+    const auto program = runtime::ProgramOptions::from_environment(base);
+    if (!program) return program.status();
+    runtime::DeviceOptions options = program->device;
+    s.timeout_ns = program->timeout_ns;
+    s.checked_memory = options.memory_mode == machine::MemoryMode::Checked;
     s.agents.push_back(make_cpu_agent());
-    for (uint32_t i = 0; i < static_cast<uint32_t>(agents); i++) {
-        auto agent = make_gpu_agent(*options, i);
+    for (uint32_t i = 0; i < program->agents; i++) {
+        auto agent = make_gpu_agent(options, i);
         if (!agent) return agent.status();
-        options->findings = (*agent)->device->options().findings;  // one report for all
-        options->coverage_to = (*agent)->device->options().coverage_to;
-        options->unwritten = (*agent)->device->options().unwritten;
+        options.findings = (*agent)->device->options().findings;  // one report for all
+        options.coverage_to = (*agent)->device->options().coverage_to;
+        options.unwritten = (*agent)->device->options().unwritten;
         s.gpus.push_back(agent->get());
         s.agents.push_back(std::move(*agent));
     }
@@ -228,7 +207,9 @@ hsa_status_t initialize() {
     if (!instance) {
         auto fresh = std::make_unique<State>();
         if (Status r = build(*fresh); !r) {
-            log_error(r.message());
+            // Programs ask again and again.
+            static std::string told;
+            if (r.message() != told) log_error(told = r.message());
             return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
         }
         check_temporary_folder();

@@ -9,6 +9,7 @@
 
 #include "hsa/executable.h"
 #include "hsa/state.h"
+#include "runtime/capture_folder.h"
 
 using namespace wj::hsa;
 
@@ -178,7 +179,11 @@ void print_hot_blocks() {
 void write_reports() {
     State* s = state();
     if (!s) return;
-    for (wj::hsa::Agent* a : s->gpus) a->device->collect_coverage();
+    for (wj::hsa::Agent* a : s->gpus) {
+        a->device->collect_coverage();
+        if (auto* const captures = a->device->captures())
+            if (const wj::Status status = captures->outcome(); !status) log_error(status.message());
+    }
     if (const wj::Status status = s->gpus.front()->device->write_reports(); !status)
         log_error(status.message());
 }
@@ -200,7 +205,8 @@ hsa_status_t hsa_init() {
     static const bool registered = [] {
         if (switched_on("WAVEJIT_HOT")) std::atexit(print_hot_blocks);
         if (switched_on("WAVEJIT_STATS")) std::atexit(print_statistics);
-        if (switched_on("WAVEJIT_COVERAGE") || switched_on("WAVEJIT_FIDELITY"))
+        if (switched_on("WAVEJIT_COVERAGE") || switched_on("WAVEJIT_FIDELITY") ||
+            switched_on("WAVEJIT_CAPTURE"))
             std::atexit(write_reports);
         return true;
     }();

@@ -36,6 +36,12 @@ const char* lacking(uint64_t rights) {
     return rights & readable ? "" : ", which is write-only";
 }
 
+// Of pages that are hooked: which function there is not.
+const char* lacking_hook(uint64_t rights) {
+    if (!(rights & readable)) return ", which have no hook for loads";
+    return rights & writable ? "" : ", which have no hook for stores";
+}
+
 uint64_t distance(const Allocation& a, uint64_t guest) {
     if (guest < a.guest) return a.guest - guest;
     if (guest < a.guest + a.size) return 0;
@@ -516,7 +522,7 @@ std::string AddressSpace::describe(uint64_t guest) const {
     if (const auto pages = impl_->hooked_at(guest))
         return std::to_string(guest - pages->begin) + " bytes into hooked pages " +
                std::to_string(pages->id) + " (" + std::to_string(pages->bytes) + " bytes at " +
-               hex(pages->begin) + ")" + lacking(impl_->peek(guest));
+               hex(pages->begin) + ")" + lacking_hook(pages->rights());
     if (guest < page_size)
         return guest ? "a null pointer plus " + std::to_string(guest) : "a null pointer";
     for (const Allocation& a : impl_->freed)

@@ -14,6 +14,7 @@ struct PageHooks {
     void* context = nullptr;
     int (*load)(void* context, uint64_t address, uint32_t bytes, uint32_t* value) = nullptr;
     int (*store)(void* context, uint64_t address, uint32_t bytes, uint32_t value) = nullptr;
+    std::shared_ptr<const void> holder;  // of the context, or null
     uint32_t rights() const;
 };
 

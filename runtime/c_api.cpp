@@ -114,6 +114,18 @@ wj_status device_bytes(wj_context* context, uint64_t address, uint64_t size, uin
                              " device memory: " + memory.describe(address));
 }
 
+// Of host memory that kernels are to reach: empty, or what is wrong with it.
+std::string wrong_mapping(const void* host, uint64_t size, uint32_t rights) {
+    if (!host) return "host is NULL";
+    if (!size) return "size is 0";
+    if (size > UINT64_MAX - reinterpret_cast<uint64_t>(host))
+        return std::to_string(size) + " bytes from " + hex(reinterpret_cast<uint64_t>(host)) +
+               " on are more than there are addresses";
+    if (const uint32_t unknown = rights & ~(WJ_READ | WJ_WRITE))
+        return "rights " + hex(unknown) + " do not exist; there are WJ_READ and WJ_WRITE";
+    return rights ? "" : "rights are 0: WJ_READ, WJ_WRITE or both are wanted";
+}
+
 }  // namespace
 }  // namespace wj::c_api
 
@@ -157,12 +169,12 @@ wj_status wj_context_create(const wj_context_options* options, wj_context** cont
 }
 
 void wj_context_destroy(wj_context* context) {
-    if (!context) return;
+    if (!context || refused_in_callback(context)) return;
     delete context;
 }
 
 wj_status wj_context_get_info(wj_context* context, wj_context_info* info) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         const runtime::Device& device = *context->device;
         wj_context_info i{};
         i.target = context->target.c_str();
@@ -188,7 +200,7 @@ const char* wj_last_error(wj_context* context) {
 }
 
 wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         runtime::Statistics s = context->device->statistics();
         wj_counters c{};
         c.dispatches = s.dispatches;
@@ -211,7 +223,7 @@ wj_status wj_context_get_counters(wj_context* context, wj_counters* counters) {
 
 wj_status wj_context_get_hot_blocks(wj_context* context, size_t most, char* text, size_t size,
                                     size_t* needed) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         const std::string all = context->device->engine().hot_blocks(most);
         if (needed) *needed = all.size() + 1;
         if (size) {
@@ -246,12 +258,11 @@ wj_status wj_memory_free(wj_context* context, uint64_t address) {
 wj_status wj_memory_register(wj_context* context, void* host, uint64_t size, uint32_t rights,
                              uint64_t* address) {
     return guarded(context, [&] {
-        if (!host || !size || !address || !rights || rights & ~(WJ_READ | WJ_WRITE))
+        if (const std::string wrong = wrong_mapping(host, size, rights); !wrong.empty() || !address)
             return context->fail(WJ_INVALID_ARGUMENT,
-                                 "wj_memory_register needs memory, a size, an address to fill and "
-                                 "WJ_READ or WJ_WRITE");
-        uint64_t guest = reinterpret_cast<uint64_t>(host);
-        Status status =
+                                 "wj_memory_register: " + (address ? wrong : "address is NULL"));
+        const uint64_t guest = reinterpret_cast<uint64_t>(host);
+        const Status status =
             context->device->memory().map(guest, host, size, rights, "registered host memory");
         if (!status) return context->fail(status);
         *address = guest;
@@ -262,9 +273,8 @@ wj_status wj_memory_register(wj_context* context, void* host, uint64_t size, uin
 wj_status wj_memory_map(wj_context* context, uint64_t address, void* host, uint64_t size,
                         uint32_t rights) {
     return guarded(context, [&] {
-        if (!host || !size || !rights || rights & ~(WJ_READ | WJ_WRITE))
-            return context->fail(WJ_INVALID_ARGUMENT,
-                                 "wj_memory_map needs memory, a size and WJ_READ or WJ_WRITE");
+        if (const std::string wrong = wrong_mapping(host, size, rights); !wrong.empty())
+            return context->fail(WJ_INVALID_ARGUMENT, "wj_memory_map: " + wrong);
         if (context->device->options().memory_mode != machine::MemoryMode::Checked)
             return context->fail(WJ_INVALID_ARGUMENT,
                                  "wj_memory_map needs checked memory: in the other modes kernels "
@@ -291,7 +301,8 @@ wj_status wj_memory_unregister(wj_context* context, uint64_t address) {
 }
 
 wj_status wj_memory_write(wj_context* context, uint64_t to, const void* from, uint64_t size) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
+        if (!from && size) return context->fail(WJ_INVALID_ARGUMENT, "from is NULL");
         void* host;
         wj_status status = device_bytes(context, to, size, memory::writable, host);
         if (status == WJ_OK && size) std::memcpy(host, from, size);
@@ -300,7 +311,8 @@ wj_status wj_memory_write(wj_context* context, uint64_t to, const void* from, ui
 }
 
 wj_status wj_memory_read(wj_context* context, void* to, uint64_t from, uint64_t size) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
+        if (!to && size) return context->fail(WJ_INVALID_ARGUMENT, "to is NULL");
         void* host;
         wj_status status = device_bytes(context, from, size, memory::readable, host);
         if (status == WJ_OK && size) std::memcpy(to, host, size);
@@ -309,7 +321,7 @@ wj_status wj_memory_read(wj_context* context, void* to, uint64_t from, uint64_t 
 }
 
 wj_status wj_memory_copy(wj_context* context, uint64_t to, uint64_t from, uint64_t size) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         void *target, *source;
         wj_status status = device_bytes(context, to, size, memory::writable, target);
         if (status == WJ_OK) status = device_bytes(context, from, size, memory::readable, source);
@@ -322,7 +334,7 @@ wj_status wj_memory_copy(wj_context* context, uint64_t to, uint64_t from, uint64
 
 wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pattern, size_t pattern_size,
                          uint64_t size) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         if (!pattern || !pattern_size || pattern_size > 16 || size % pattern_size)
             return context->fail(
                 WJ_INVALID_ARGUMENT,
@@ -343,7 +355,7 @@ wj_status wj_memory_fill(wj_context* context, uint64_t to, const void* pattern, 
 
 wj_status wj_memory_host_pointer(wj_context* context, uint64_t address, uint64_t size,
                                  uint32_t rights, void** host) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         if (!host) return context->fail(WJ_INVALID_ARGUMENT, "host is NULL");
         const wj_status status = device_bytes(context, address, size, rights, *host);
         if (status != WJ_OK || !(rights & WJ_WRITE)) return status;

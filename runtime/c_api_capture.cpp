@@ -147,7 +147,7 @@ wj_status wj_capture_open(const char* path, const wj_context_options* options, w
 
 wj_status wj_capture_get_launch(wj_context* context, wj_kernel** kernel,
                                 wj_launch_options* options) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         if (!kernel) return context->fail(WJ_INVALID_ARGUMENT, "kernel is NULL");
         const CapturedState* state = nullptr;
         if (const wj_status s = captured(context, state); s != WJ_OK) return s;
@@ -169,7 +169,7 @@ wj_status wj_capture_get_launch(wj_context* context, wj_kernel** kernel,
 }
 
 wj_status wj_capture_get_memory(wj_context* context, size_t index, wj_captured_memory* memory) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         const CapturedState* state = nullptr;
         if (const wj_status s = captured(context, state); s != WJ_OK) return s;
         if (index >= state->memory.size())

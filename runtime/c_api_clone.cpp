@@ -41,7 +41,7 @@ wj_status wj_context_clone(wj_context* context, wj_context** clone) {
 }
 
 wj_status wj_context_get_module(wj_context* context, wj_module* module, wj_module** same) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         if (!module || !same) return context->fail(WJ_INVALID_ARGUMENT, "module or same is NULL");
         *same = nullptr;
         std::lock_guard lock(context->modules_mutex);

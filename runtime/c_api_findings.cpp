@@ -34,7 +34,7 @@ size_t wj_finding_count(wj_context* context) {
 }
 
 wj_status wj_finding_get(wj_context* context, size_t index, wj_fault* finding) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         const KeptFinding* const kept = keep_finding(context, index);
         if (!kept) return WJ_NOT_FOUND;
         const wj_fault f = to_c_fault(kept->record, kept->report);
@@ -44,7 +44,7 @@ wj_status wj_finding_get(wj_context* context, size_t index, wj_fault* finding) {
 
 wj_status wj_finding_get_frame(wj_context* context, size_t finding, size_t index,
                                wj_stack_frame* frame) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         const KeptFinding* const kept = keep_finding(context, finding);
         return kept ? write_frame(context, kept->record.stack, index, frame) : WJ_NOT_FOUND;
     });

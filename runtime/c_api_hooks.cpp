@@ -48,6 +48,7 @@ private:
     bool call(wj_hook_answer (*hook)(void*, wj_wave*, Arguments...), Wave& wave,
               Arguments... arguments) {
         if (!hook) return true;
+        const Callback within(context_);
         wj_wave view{context_, {.wave = &wave, .target = wave.ctx->target}, nullptr};
         return hook(hooks_.hook_context, &view, arguments...) == WJ_HOOK_GO_ON;
     }
@@ -72,7 +73,7 @@ template <class Access>
 wj_status with_registers(wj_wave* wave, wj_register_file file, uint32_t first, uint32_t count,
                          const void* dwords, Access&& access) {
     if (!wave) return WJ_INVALID_ARGUMENT;
-    return guarded(wave->context, [&] {
+    return guarded_in_callbacks(wave->context, [&] {
         if (static_cast<uint32_t>(file) >= interp::register_files)
             return wave->context->fail(WJ_INVALID_ARGUMENT,
                                        "register file " + std::to_string(file) + " does not exist");
@@ -94,7 +95,7 @@ template <class Access>
 wj_status with_lds(wj_wave* wave, uint32_t offset, uint32_t bytes, const void* data,
                    Access&& access) {
     if (!wave) return WJ_INVALID_ARGUMENT;
-    return guarded(wave->context, [&] {
+    return guarded_in_callbacks(wave->context, [&] {
         const Wave& w = *wave->stopped.wave;
         if (!data || !in_range(offset, bytes, w.group->lds_bytes))
             return wave->context->fail(WJ_INVALID_ARGUMENT,
@@ -117,7 +118,7 @@ template <class Access>
 wj_status with_private(wj_wave* wave, uint32_t lane, uint32_t offset, uint32_t bytes,
                        const void* data, Access&& access) {
     if (!wave) return WJ_INVALID_ARGUMENT;
-    return guarded(wave->context, [&] {
+    return guarded_in_callbacks(wave->context, [&] {
         const Wave& w = *wave->stopped.wave;
         if (!data || lane >= w.size || !in_range(offset, bytes, w.scratch_bytes))
             return wave->context->fail(
@@ -160,7 +161,7 @@ extern "C" {
 
 wj_status wj_wave_get_info(wj_wave* wave, wj_wave_info* info) {
     if (!wave) return WJ_INVALID_ARGUMENT;
-    return guarded(wave->context, [&] {
+    return guarded_in_callbacks(wave->context, [&] {
         return write_struct(info, info_of(wave->stopped))
                    ? WJ_OK
                    : wave->context->fail(WJ_INVALID_ARGUMENT, bad_size);
@@ -206,7 +207,7 @@ wj_status wj_wave_write_private(wj_wave* wave, uint32_t lane, uint32_t offset, c
 wj_status wj_wave_disassemble(wj_wave* wave, uint64_t pc, char* text, size_t size,
                               uint32_t* bytes) {
     if (!wave) return WJ_INVALID_ARGUMENT;
-    return guarded(wave->context, [&] {
+    return guarded_in_callbacks(wave->context, [&] {
         Inst inst;
         const Target& target = *wave->stopped.target;
         if (!runtime::fetch_inst(target, wave->context->device->memory(), pc, inst))

@@ -20,6 +20,7 @@
 #include "machine/unwritten_memory.h"
 #include "memory/reserved_addresses.h"
 #include "memory/snapshot.h"
+#include "runtime/c_api_callbacks.h"
 #include "runtime/capture.h"
 #include "runtime/device.h"
 #include "runtime/hidden_layout.h"
@@ -225,9 +226,10 @@ wj_status write_fault(wj_context* context, const runtime::DispatchResult& result
 wj_status write_fault_data(wj_context* context, const runtime::DispatchResult& result,
                            wj_fault_data* data);
 
-// No exception leaves the C interface.
+// No exception leaves the C interface. Of what may be called within callbacks, too
+// (c_api_callbacks.h).
 template <class Body>
-wj_status guarded(wj_context* context, Body&& body) {
+wj_status guarded_in_callbacks(wj_context* context, Body&& body) {
     if (!context) return WJ_INVALID_ARGUMENT;
     try {
         if (context->device->left_behind()) return context->fail(WJ_HOST_ERROR, left_behind_text);
@@ -237,6 +239,14 @@ wj_status guarded(wj_context* context, Body&& body) {
     } catch (const std::exception& e) {
         return context->fail(WJ_HOST_ERROR, std::string("unexpected failure: ") + e.what());
     }
+}
+
+// Of all other functions. The caller is the one that messages name.
+template <class Body>
+wj_status guarded(wj_context* context, Body&& body, const char* function = __builtin_FUNCTION()) {
+    return guarded_in_callbacks(context, [&] {
+        return refused_in_callback(context, function) ? WJ_INVALID_ARGUMENT : body();
+    });
 }
 
 // WJ_NOT_READY while dispatches run; `what` names what has to wait.

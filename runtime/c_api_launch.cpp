@@ -29,10 +29,12 @@ void wj_dispatch::flush_print() {
     const std::string text = printf->text();
     if (!keeps_waves) printf.reset();
     if (text.empty()) return;
-    if (print)
-        print(print_context, text.data(), text.size());
-    else
+    if (!print) {
         std::fwrite(text.data(), 1, text.size(), stdout);
+        return;
+    }
+    const Callback within(context);
+    print(print_context, text.data(), text.size());
 }
 
 wj_module::wj_module(wj_context* holder, std::shared_ptr<runtime::Module> loaded)
@@ -337,6 +339,7 @@ wj_status wj_module_load_file(wj_context* context, const char* path, wj_module**
 }
 
 void wj_module_unload(wj_module* module) {
+    if (!module || (module->context && refused_in_callback(module->context))) return;
     delete module;
 }
 
@@ -350,7 +353,7 @@ wj_kernel* wj_module_kernel_at(wj_module* module, size_t index) {
 
 wj_status wj_module_get_kernel(wj_module* module, const char* name, wj_kernel** kernel) {
     if (!module) return WJ_INVALID_ARGUMENT;
-    return guarded(module->context, [&] {
+    return guarded_in_callbacks(module->context, [&] {
         if (!kernel || !name)
             return module->context->fail(WJ_INVALID_ARGUMENT, "name or kernel is NULL");
         *kernel = nullptr;
@@ -377,7 +380,7 @@ wj_status wj_module_get_kernel(wj_module* module, const char* name, wj_kernel** 
 wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* address,
                                  uint64_t* size) {
     if (!module) return WJ_INVALID_ARGUMENT;
-    return guarded(module->context, [&] {
+    return guarded_in_callbacks(module->context, [&] {
         if (!name) return module->context->fail(WJ_INVALID_ARGUMENT, "name is NULL");
         for (const auto& v : module->module->variables()) {
             if (v.name != name) continue;
@@ -393,7 +396,7 @@ wj_status wj_module_get_variable(wj_module* module, const char* name, uint64_t* 
 wj_status wj_kernel_get_info(wj_kernel* kernel, wj_kernel_info* info) {
     if (!kernel) return WJ_INVALID_ARGUMENT;
     wj_context* context = kernel->module->context;
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         const KernelInfo& k = *kernel->info;
         wj_kernel_info i{};
         i.name = kernel->loaded->name.c_str();
@@ -420,7 +423,7 @@ wj_status wj_kernel_get_info(wj_kernel* kernel, wj_kernel_info* info) {
 wj_status wj_kernel_get_argument(wj_kernel* kernel, uint32_t index, wj_argument_info* info) {
     if (!kernel) return WJ_INVALID_ARGUMENT;
     wj_context* context = kernel->module->context;
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         const auto& args = kernel->info->metadata.args;
         if (index >= args.size())
             return context->fail(WJ_INVALID_ARGUMENT, "kernel '" + kernel->info->name + "' has " +
@@ -482,7 +485,7 @@ void wj_dispatch_cancel(wj_dispatch* dispatch) {
 
 wj_status wj_dispatch_get_result(wj_dispatch* dispatch, wj_result* result) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
-    return guarded(dispatch->context, [&] {
+    return guarded_in_callbacks(dispatch->context, [&] {
         if (!dispatch->dispatch->done()) return WJ_NOT_READY;
         bool good = write_struct(result, to_c_result(dispatch->dispatch->result()));
         return good ? WJ_OK : dispatch->context->fail(WJ_INVALID_ARGUMENT, bad_size);
@@ -492,7 +495,7 @@ wj_status wj_dispatch_get_result(wj_dispatch* dispatch, wj_result* result) {
 wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
     wj_context* context = dispatch->context;
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         if (!dispatch->dispatch->done()) return WJ_NOT_READY;
         return write_fault(context, dispatch->dispatch->result(), dispatch->fault, fault);
     });
@@ -500,13 +503,14 @@ wj_status wj_dispatch_get_fault(wj_dispatch* dispatch, wj_fault* fault) {
 
 wj_status wj_dispatch_get_fault_data(wj_dispatch* dispatch, wj_fault_data* data) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
-    return guarded(dispatch->context, [&] {
+    return guarded_in_callbacks(dispatch->context, [&] {
         if (!dispatch->dispatch->done()) return WJ_NOT_READY;
         return write_fault_data(dispatch->context, dispatch->dispatch->result(), data);
     });
 }
 
 void wj_dispatch_release(wj_dispatch* dispatch) {
+    if (!dispatch || refused_in_callback(dispatch->context)) return;
     delete dispatch;
 }
 

@@ -26,6 +26,29 @@ std::string no_pages(const memory::AddressSpace& memory, uint64_t address, uint6
            memory.describe(begins ? end : address);
 }
 
+// Calls the embedder's functions.
+struct HookedDevice {
+    const wj_context* context;
+    wj_page_hooks hooks;
+
+    static int load(void* self, uint64_t address, uint32_t bytes, uint32_t* value) {
+        const auto& d = *static_cast<const HookedDevice*>(self);
+        const Callback within(d.context);
+        return d.hooks.load(d.hooks.context, address, bytes, value);
+    }
+    static int store(void* self, uint64_t address, uint32_t bytes, uint32_t value) {
+        const auto& d = *static_cast<const HookedDevice*>(self);
+        const Callback within(d.context);
+        return d.hooks.store(d.hooks.context, address, bytes, value);
+    }
+};
+
+memory::PageHooks page_hooks(const wj_context* context, const wj_page_hooks& hooks) {
+    const auto device = std::make_shared<HookedDevice>(HookedDevice{context, hooks});
+    return {device.get(), hooks.load ? HookedDevice::load : nullptr,
+            hooks.store ? HookedDevice::store : nullptr, device};
+}
+
 }  // namespace
 
 extern "C" {
@@ -61,7 +84,7 @@ wj_status wj_memory_hook(wj_context* context, uint64_t address, uint64_t size,
                                  "wj_memory_hook needs checked memory: in the other modes nothing "
                                  "looks at accesses (WJ_MEMORY_CHECKED)");
         return map_at(context, "wj_memory_hook", address, size, [&](memory::AddressSpace& memory) {
-            return memory.hook(address, size, {h.context, h.load, h.store});
+            return memory.hook(address, size, page_hooks(context, h));
         });
     });
 }

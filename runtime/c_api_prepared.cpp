@@ -20,7 +20,7 @@ extern "C" {
 wj_status wj_kernel_find_argument(wj_kernel* kernel, const char* name, uint32_t* index) {
     if (!kernel) return WJ_INVALID_ARGUMENT;
     wj_context* context = kernel->module->context;
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         if (!name || !index) return context->fail(WJ_INVALID_ARGUMENT, "name or index is NULL");
         const auto& args = kernel->info->metadata.args;
         std::string have;
@@ -110,7 +110,7 @@ wj_status wj_prepared_launch(wj_prepared* prepared, wj_result* result) {
 
 wj_status wj_prepared_get_fault(wj_prepared* prepared, wj_fault* fault) {
     if (!prepared) return WJ_INVALID_ARGUMENT;
-    return guarded(prepared->context(), [&] {
+    return guarded_in_callbacks(prepared->context(), [&] {
         if (!prepared->ran) return WJ_NOT_READY;
         return write_fault(prepared->context(), prepared->launch->result(), prepared->fault, fault);
     });
@@ -118,7 +118,7 @@ wj_status wj_prepared_get_fault(wj_prepared* prepared, wj_fault* fault) {
 
 wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data) {
     if (!prepared) return WJ_INVALID_ARGUMENT;
-    return guarded(prepared->context(), [&] {
+    return guarded_in_callbacks(prepared->context(), [&] {
         if (!prepared->ran) return WJ_NOT_READY;
         return write_fault_data(prepared->context(), prepared->launch->result(), data);
     });
@@ -126,7 +126,7 @@ wj_status wj_prepared_get_fault_data(wj_prepared* prepared, wj_fault_data* data)
 
 wj_status wj_prepared_get_frame(wj_prepared* prepared, size_t index, wj_stack_frame* frame) {
     if (!prepared) return WJ_INVALID_ARGUMENT;
-    return guarded(prepared->context(), [&] {
+    return guarded_in_callbacks(prepared->context(), [&] {
         if (!prepared->ran) return WJ_NOT_READY;
         const KeptFinding* const kept = keep_fault(prepared->launch->result(), prepared->fault);
         return kept ? write_frame(prepared->context(), kept->record.stack, index, frame)
@@ -144,6 +144,7 @@ wj_wave* wj_prepared_wave_at(wj_prepared* prepared, size_t index) {
 }
 
 void wj_prepared_release(wj_prepared* prepared) {
+    if (!prepared || refused_in_callback(prepared->context())) return;
     delete prepared;
 }
 

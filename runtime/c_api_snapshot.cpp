@@ -74,7 +74,7 @@ wj_status wj_snapshot_release(wj_context* context, wj_snapshot snapshot) {
 }
 
 wj_status wj_memory_mark_written(wj_context* context, uint64_t address, uint64_t size) {
-    return guarded(context, [&] {
+    return guarded_in_callbacks(context, [&] {
         memory::AddressSpace& memory = context->device->memory();
         if (!memory.translate(address, size, memory::writable))
             return context->fail(

@@ -26,7 +26,7 @@ extern "C" {
 
 wj_status wj_dispatch_get_frame(wj_dispatch* dispatch, size_t index, wj_stack_frame* frame) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
-    return guarded(dispatch->context, [&] {
+    return guarded_in_callbacks(dispatch->context, [&] {
         if (!dispatch->dispatch->done()) return WJ_NOT_READY;
         const KeptFinding* const kept = keep_fault(dispatch->dispatch->result(), dispatch->fault);
         return kept ? write_frame(dispatch->context, kept->record.stack, index, frame)
@@ -36,7 +36,7 @@ wj_status wj_dispatch_get_frame(wj_dispatch* dispatch, size_t index, wj_stack_fr
 
 wj_status wj_wave_get_frame(wj_wave* wave, size_t index, wj_stack_frame* frame) {
     if (!wave) return WJ_INVALID_ARGUMENT;
-    return guarded(wave->context, [&] {
+    return guarded_in_callbacks(wave->context, [&] {
         if (!index || !wave->stack)
             wave->stack = std::make_unique<runtime::CallStack>(
                 wave->context->device->call_stack(wave->stopped));

@@ -46,6 +46,8 @@ Status write_capture(const Capture& capture, const std::string& path);
 // NotFound, HostError: no such file. InvalidArgument: it is none, damaged, or of a later version.
 // Spans refer to the bytes, which read_capture() holds.
 Result<Capture> read_capture(const std::string& path);
+// The file begins as one does.
+bool is_capture(const std::string& path);
 Result<Capture> parse_capture(std::span<const std::byte> bytes);
 
 }  // namespace wj::runtime

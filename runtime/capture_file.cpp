@@ -215,6 +215,10 @@ private:
     bool good_ = true;
 };
 
+bool begins_as_capture(std::span<const std::byte> bytes) {
+    return Bytes(bytes).text(0, sizeof magic) == std::string_view(magic, sizeof magic);
+}
+
 bool read_device(Fields in, Capture& c) {
     in.text(c.target);
     in.number(c.compute_units);
@@ -336,10 +340,14 @@ Status write_capture(const Capture& capture, const std::string& path) {
     return {Code::HostError, "the capture file '" + path + "' cannot be written: " + why};
 }
 
+bool is_capture(const std::string& path) {
+    const auto file = map_file(path);
+    return file && begins_as_capture(file->bytes);
+}
+
 Result<Capture> parse_capture(std::span<const std::byte> bytes) {
     const Bytes all(bytes);
-    if (all.text(0, sizeof magic) != std::string_view(magic, sizeof magic))
-        return invalid("is none: it does not begin as one does");
+    if (!begins_as_capture(bytes)) return invalid("is none: it does not begin as one does");
     if (const auto found = all.get<uint32_t>(8); !found || *found != version)
         return invalid("has version " + std::to_string(found.value_or(0)) +
                        ", this library reads version " + std::to_string(version));

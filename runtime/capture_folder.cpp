@@ -1,13 +1,15 @@
 #include "runtime/capture_folder.h"
 
-#include <fnmatch.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "frontend/code_object.h"
+#include "runtime/kernel_pattern.h"
 
 namespace wj::runtime {
 namespace {
@@ -53,11 +55,35 @@ CaptureFolder::CaptureFolder(std::string folder, std::string kernels, uint32_t c
       kernels_(kernels.empty() ? "*" : std::move(kernels)),
       count_(count) {}
 
+Status CaptureFolder::open() const {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    // It says of a file that it is no directory.
+    if (!error && access((folder_ + "/.").c_str(), W_OK | X_OK) != 0)
+        error = {errno, std::system_category()};
+    if (!error) return Status::ok();
+    return {Code::HostError, "captures cannot be written to the folder '" + folder_ +
+                                 "': " + error.message() + "; name another one (WAVEJIT_CAPTURE)"};
+}
+
 bool CaptureFolder::take(const std::string& kernel) {
-    if (fnmatch(kernels_.c_str(), kernel.c_str(), 0) != 0) return false;
+    constexpr size_t most_others = 5;
+    const bool wanted = kernel_fits(kernels_, kernel);
     std::lock_guard lock(mutex_);
+    if (!wanted && others_.size() < most_others) others_.insert(kernel);
+    if (!wanted) return false;
     uint32_t& taken = taken_[kernel];
     return taken < count_ && ++taken;
+}
+
+Status CaptureFolder::outcome() {
+    std::lock_guard lock(mutex_);
+    if (!taken_.empty() || others_.empty()) return Status::ok();
+    std::string names;
+    for (const std::string& kernel : others_)
+        names += (names.empty() ? "" : "; ") + readable_name(kernel);
+    return {Code::NotFound, "no launch was captured: '" + kernels_ +
+                                "' fits the name of no kernel that was launched, such as " + names};
 }
 
 Status CaptureFolder::write(Device& device, const std::shared_ptr<Module>& module,
@@ -66,7 +92,6 @@ Status CaptureFolder::write(Device& device, const std::shared_ptr<Module>& modul
     if (!capture) return capture.status();
     capture->launch = std::move(launch);
     std::error_code error;
-    std::filesystem::create_directories(folder_, error);
     std::lock_guard lock(mutex_);
     const std::string stem = folder_ + "/" + file_name(capture->launch.kernel) + ".";
     for (uint32_t number = 0;; number++) {

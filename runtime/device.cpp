@@ -48,6 +48,11 @@ struct KernelDispatchPacket {
 static_assert(sizeof(KernelDispatchPacket) == 64);
 constexpr uint64_t amd_queue_bytes = 256;
 
+// When a device goes.
+void tell(const Status& status) {
+    if (!status) std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
+}
+
 class DeviceImpl final : public Device {
 public:
     DeviceImpl(DeviceOptions options, const Target& target)
@@ -56,8 +61,6 @@ public:
           other_waves_(with_wave_size(target, 96 - target.traits.wave_size)),
           service_(memory_, memory::service_label) {
         if (options_.memory_mode == machine::MemoryMode::Checked) memory_.leave_host_pages();
-        if (const auto& c = options_.captures; !c.folder.empty())
-            captures_ = std::make_unique<CaptureFolder>(c.folder, c.kernels, c.count);
     }
 
     ~DeviceImpl() override {
@@ -68,9 +71,9 @@ public:
             scheduler_.reset();  // no dispatch runs from here on
             if (options_.coverage_to) {
                 collect_coverage();
-                const Status status = options_.coverage_to->write_at_end(options_.reports);
-                if (!status) std::fprintf(stderr, "wavejit: %s\n", status.message().c_str());
+                tell(options_.coverage_to->write_at_end(options_.reports));
             }
+            if (captures_) tell(captures_->outcome());
             if (shared_) shared_->remove(this);
         }
         std::lock_guard lock(modules_mutex_);
@@ -92,18 +95,12 @@ public:
                 return static_cast<const DeviceImpl*>(device)->place(pc);
             };
         }
-        if (options_.checks & machine::check_memory) {
-            if (options_.memory_mode != machine::MemoryMode::Checked)
-                return {Code::InvalidArgument,
-                        "the memory checker needs checked memory (WAVEJIT_MEMORY=checked, "
-                        "WJ_MEMORY_CHECKED)"};
-            memory_.keep_freed_addresses();
+        if (Status status = options_.check(); !status) return status;
+        if (options_.checks & machine::check_memory) memory_.keep_freed_addresses();
+        if (const auto& c = options_.captures; !c.folder.empty()) {
+            captures_ = std::make_unique<CaptureFolder>(c.folder, c.kernels, c.count);
+            if (Status status = captures_->open(); !status) return status;
         }
-        if ((options_.schedule.weak_memory || options_.schedule.seed) &&
-            !options_.schedule.deterministic)
-            return {Code::InvalidArgument,
-                    "weak memory and schedule seeds are of deterministic contexts: set "
-                    "`deterministic` (WAVEJIT_DETERMINISTIC=1, --deterministic)"};
         // Code that counts edges or time, or checks, is this device's own.
         if (coverage_.counters || options_.schedule.deterministic || options_.checks)
             options_.cache = false;
@@ -111,10 +108,6 @@ public:
         if (options_.checks & (machine::check_waitcnt | machine::check_inexact) ||
             options_.schedule.weak_memory)
             options_.engine = EngineKind::Interpreter;
-        if (options_.checks & machine::check_init && options_.checks & machine::check_inexact)
-            return {Code::InvalidArgument,
-                    "the checkers init and inexact exclude each other: look with one after the "
-                    "other"};
         if (!options_.findings) {
             options_.findings = std::make_shared<Findings>();
             if (Status status =

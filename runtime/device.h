@@ -89,11 +89,12 @@ struct DeviceOptions {
     } captures;
     uint32_t hot_blocks = 0;  // executed host instructions are counted; blocks that reports list
 
-    // Overrides from WAVEJIT_TARGET, WAVEJIT_ENGINE=interp|avx2|avx512|auto, WAVEJIT_THREADS,
-    // WAVEJIT_MEMORY=identity|checked|window, WAVEJIT_CODE_KIB, WAVEJIT_CUS, WAVEJIT_CACHE=0|1,
-    // WAVEJIT_CACHE_DIR, WAVEJIT_CACHE_MIB, WAVEJIT_CAPTURE..., WAVEJIT_COVERAGE, WAVEJIT_HOT,
-    // WAVEJIT_PLANS, WAVEJIT_DETERMINISTIC, WAVEJIT_WEAK_MEMORY, WAVEJIT_SCHEDULE_SEED. An unknown
-    // value is an error that names it.
+    // InvalidArgument: options that exclude each other, or need another one.
+    Status check() const;
+    // The same of devices whose dispatches have no seeds of their own.
+    Status check_seeded() const;
+    // Overrides by the WAVEJIT_ variables (environment.h). An unknown value, and a variable that
+    // says nothing without another one, is an error that names it.
     static Result<DeviceOptions> from_environment(DeviceOptions base);
 };
 

@@ -7,15 +7,12 @@
 
 #include "memory/labels.h"
 #include "runtime/fault_report.h"
+#include "runtime/kernel_pattern.h"
 
 namespace wj::runtime {
 namespace {
 
 constexpr size_t most_places = 1000;  // of a dispatch
-
-bool matches(const std::string& pattern, const std::string& text) {
-    return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-}
 
 bool is_checker(const std::string& name) {
     return name == "*" ||
@@ -26,7 +23,8 @@ bool is_checker(const std::string& name) {
 
 bool Findings::Suppression::fits(const FaultRecord& record) const {
     return (check == "*" || check == record.check) &&
-           (matches(pattern, record.kernel) || matches(pattern, record.source));
+           (kernel_fits(pattern, record.kernel) ||
+            fnmatch(pattern.c_str(), record.source.c_str(), 0) == 0);
 }
 
 Status Findings::open(const std::string& report, const std::string& suppressions) {

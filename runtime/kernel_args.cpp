@@ -38,6 +38,17 @@ uint32_t explicit_argument_count(const KernelInfo& kernel) {
                       [](const KernelArg& a) { return !is_hidden(a.kind); }));
 }
 
+// ": float* a, uint n", as far as it is recorded.
+static std::string list_of(const KernelInfo& kernel) {
+    std::string list;
+    for (const KernelArg& arg : kernel.metadata.args) {
+        if (is_hidden(arg.kind)) continue;
+        const std::string type = arg.type_name.empty() ? value_kind_name(arg.kind) : arg.type_name;
+        list += (list.empty() ? ": " : ", ") + type + (arg.name.empty() ? "" : " " + arg.name);
+    }
+    return list;
+}
+
 Result<ArgumentBlock> pack_arguments(const KernelInfo& kernel,
                                      std::span<const ArgumentValue> values, uint32_t dynamic_lds) {
     auto block = empty_block(kernel);
@@ -51,10 +62,10 @@ Result<ArgumentBlock> pack_arguments(const KernelInfo& kernel,
     }
     uint32_t expected = explicit_argument_count(kernel);
     if (values.size() != expected)
-        return Status(Code::InvalidArgument, "kernel '" + kernel.name + "' takes " +
-                                                 std::to_string(expected) + " argument" +
-                                                 (expected == 1 ? "" : "s") + ", " +
-                                                 std::to_string(values.size()) + " given");
+        return Status(Code::InvalidArgument,
+                      "kernel '" + kernel.name + "' takes " + std::to_string(expected) +
+                          " argument" + (expected == 1 ? "" : "s") + ", " +
+                          std::to_string(values.size()) + " given" + list_of(kernel));
     uint32_t index = 0;
     // Dynamic LDS starts behind the static part.
     uint32_t lds = kernel.descriptor.group_segment_fixed_size + dynamic_lds;

@@ -12,42 +12,24 @@
 namespace wj::tools {
 namespace {
 
-std::string name_of(uint64_t number, const std::string& label, uint64_t bytes, uint64_t address) {
-    return fmt::format("allocation {} ({}, {} bytes at {:#x})", number, label, bytes, address);
-}
-
-std::string hex_bytes(const Piece& piece, uint64_t offset) {
-    std::string text;
-    const uint64_t end = std::min<uint64_t>(piece.bytes.size(), offset + 4);
-    for (uint64_t at = offset; at < end; at++)
-        text += fmt::format("{}{:02x}", at == offset ? "" : " ",
-                            std::to_integer<unsigned>(piece.bytes[at]));
-    return text;
-}
-
-void copy_runs(const memory::ImageBlock& block, uint64_t offset, std::vector<std::byte>& to) {
-    for (const auto& run : block.runs) {
-        const uint64_t begin = std::max(run.offset, offset),
-                       end = std::min(run.offset + run.bytes.size(), offset + to.size());
-        if (begin < end)
-            std::memcpy(to.data() + (begin - offset), run.bytes.data() + (begin - run.offset),
-                        end - begin);
+// Whole, or else page by page, as some have other rights.
+void add_runs(wj_context* context, Piece& piece) {
+    const auto add = [&](uint64_t offset, uint64_t size) {
+        void* host = nullptr;
+        if (wj_memory_host_pointer(context, piece.address + offset, size, WJ_READ, &host) != WJ_OK)
+            return false;
+        piece.runs.push_back({offset, {static_cast<const std::byte*>(host), size}});
+        return true;
+    };
+    for (uint64_t at = 0; at < piece.size && !add(at, piece.size - at);) {
+        const uint64_t page = memory::page_floor(piece.address + at) + memory::page_size,
+                       next = std::min(piece.size, page - piece.address);
+        (void)add(at, next - at);
+        at = next;
     }
 }
 
 }  // namespace
-
-std::vector<Piece> pieces_of(const memory::Image& image) {
-    std::vector<Piece> pieces;
-    for (const memory::ImageRegion& r : image.regions) {
-        if (!(r.rights & memory::readable)) continue;
-        Piece piece{name_of(r.id, r.label, r.size, r.guest), r.guest, {}};
-        piece.bytes.resize(r.size);
-        copy_runs(image.blocks[r.block], r.offset, piece.bytes);
-        pieces.push_back(std::move(piece));
-    }
-    return pieces;
-}
 
 std::optional<CapturedContext> CapturedContext::open(const std::string& path,
                                                      const wj_context_options& options,
@@ -104,46 +86,11 @@ std::vector<Piece> CapturedContext::memory() const {
     wj_captured_memory m = WJ_INIT(wj_captured_memory);
     for (size_t i = 0; wj_capture_get_memory(context_.get(), i, &m) == WJ_OK; i++) {
         if (!(m.rights & WJ_READ)) continue;
-        Piece piece{name_of(m.number, m.label, m.bytes, m.address), m.address, {}};
-        piece.bytes.resize(m.bytes);
-        const bool whole =
-            wj_memory_read(context_.get(), piece.bytes.data(), m.address, m.bytes) == WJ_OK;
-        // Else page by page, as some have other rights.
-        for (uint64_t at = 0; at < m.bytes && !whole;) {
-            const uint64_t page = memory::page_floor(m.address + at) + memory::page_size,
-                           size = std::min(m.bytes, page - m.address) - at;
-            (void)wj_memory_read(context_.get(), piece.bytes.data() + at, m.address + at, size);
-            at += size;
-        }
+        Piece piece{piece_name(m.number, m.label, m.bytes, m.address), m.address, m.bytes, {}, {}};
+        add_runs(context_.get(), piece);
         pieces.push_back(std::move(piece));
     }
     return pieces;
-}
-
-std::optional<Difference> compare(const std::vector<Piece>& a, const std::vector<Piece>& b) {
-    std::optional<Difference> first;
-    for (size_t i = 0; i < std::min(a.size(), b.size()); i++) {
-        const auto& x = a[i].bytes;
-        const auto& y = b[i].bytes;
-        if (x == y) continue;
-        if (first) {
-            first->pieces++;
-            continue;
-        }
-        const auto at = std::ranges::mismatch(x, y);
-        first = {i, static_cast<uint64_t>(at.in1 - x.begin()), 0, 1};
-        for (size_t k = 0; k < std::min(x.size(), y.size()); k++) first->bytes += x[k] != y[k];
-    }
-    return first;
-}
-
-std::string describe(const Difference& d, const std::vector<Piece>& got,
-                     const std::vector<Piece>& wanted) {
-    std::string text = fmt::format("{} at offset {:#x}: {}, not {}; {} bytes of it differ",
-                                   got[d.piece].name, d.offset, hex_bytes(got[d.piece], d.offset),
-                                   hex_bytes(wanted[d.piece], d.offset), d.bytes);
-    if (d.pieces > 1) text += fmt::format(", and {} more allocations", d.pieces - 1);
-    return text;
 }
 
 TemporaryFile::TemporaryFile() {

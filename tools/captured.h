@@ -2,26 +2,16 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "memory/image.h"
+#include "tools/pieces.h"
 #include "wavejit/wavejit.h"
 
 namespace wj::tools {
-
-// What a capture's allocation holds.
-struct Piece {
-    std::string name;  // "allocation 7 (wj_memory_allocate, 64 bytes at 0x...)"
-    uint64_t address = 0;
-    std::vector<std::byte> bytes;
-};
-// Of what kernels may read, in the file's order.
-std::vector<Piece> pieces_of(const memory::Image& image);
 
 struct Ending {
     wj_status status = WJ_OK;
@@ -51,7 +41,7 @@ public:
     const wj_launch_options& launch_options() const { return launch_; }
 
     Ending launch(const LaunchLimits& limits) const;
-    std::vector<Piece> memory() const;
+    std::vector<Piece> memory() const;  // as long as this lives, and until the next launch
 
 private:
     struct Free {
@@ -61,18 +51,6 @@ private:
     wj_kernel* kernel_ = nullptr;
     wj_launch_options launch_{};
 };
-
-// The first bytes that differ, and how many do.
-struct Difference {
-    size_t piece = 0;  // its number
-    uint64_t offset = 0;
-    uint64_t bytes = 0;   // in this piece
-    uint64_t pieces = 0;  // that differ
-};
-std::optional<Difference> compare(const std::vector<Piece>& a, const std::vector<Piece>& b);
-// "allocation 7 (...) at offset 0x10: 01 02 03 04, not 01 02 03 05; 12 bytes differ"
-std::string describe(const Difference& d, const std::vector<Piece>& got,
-                     const std::vector<Piece>& wanted);
 
 // Files that nobody else sees, gone with it.
 class TemporaryFile {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,17 +33,29 @@ inline void check(const Status& status) {
 struct DeviceFlags {
     std::string target, engine, memory, checks, check_report, check_suppressions, coverage,
         fidelity;
-    int threads = -1, compute_units = 0;
+    std::optional<uint32_t> threads, compute_units;
     bool deterministic = false, weak_memory = false;
-    uint32_t schedule_seed = 0;
+    std::optional<uint64_t> schedule_seed;
     void add(CLI::App& app);
-    void to_environment() const;  // for programs that are started
+    void to_environment() const;  // for programs that are started, and contexts
+    // The same, of launches that have no seeds of their own. Fails for what is no value, and for
+    // options that do not go together.
+    void to_checked_environment() const;
 };
 
 // Numbers as people write them: 1024, 0x400, 4k, 16M.
 uint64_t parse_size(const std::string& text, const std::string& what);
-uint64_t parse_timeout(double seconds);  // nanoseconds
+uint64_t to_nanoseconds(double seconds);
 void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]);
+
+CLI::Validator whole_number(uint64_t least);  // of 64 bits, in decimal digits
+// Options that several have: a time, and a number that is not 0. What is not given stays.
+CLI::Option* add_timeout(CLI::App& app, double& seconds, const std::string& what);
+CLI::Option* add_number(CLI::App& app, const std::string& name, uint64_t& number,
+                        const std::string& what);
+// Fails for what was given and is not among `used`. where: "with --writer".
+void refuse_others(const CLI::App& app, const std::vector<std::string>& used,
+                   const std::string& where);
 
 // Each adds its subcommand; the callback sets `result` to the exit code.
 // arguments: the program's.

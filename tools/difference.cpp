@@ -43,7 +43,7 @@ std::optional<Outcome> run(const std::string& path, const Setup& setup, const La
     const auto captured = CapturedContext::open(path, options_of(setup), why);
     if (!captured) return std::nullopt;
     Outcome outcome{captured->launch(limits), {}};
-    outcome.memory = captured->memory();
+    for (const Piece& piece : captured->memory()) outcome.memory.push_back(copy_of(piece));
     return outcome;
 }
 
@@ -78,12 +78,13 @@ bool make_read_only(runtime::Capture& capture, uint64_t address, uint64_t bytes)
     return true;
 }
 
-std::string first_writer(runtime::Capture capture, uint64_t address, const Setup& setup) {
+std::string first_writer(runtime::Capture capture, uint64_t address, const Setup& setup,
+                         const LaunchLimits& limits) {
     if (!make_read_only(capture, address, 4)) return "no memory that kernels may write is there";
     const TemporaryFile file;
     check(runtime::write_capture(capture, file.path()));
     std::string why;
-    const auto outcome = run(file.path(), {setup.engine, "checked"}, {}, why);
+    const auto outcome = run(file.path(), {setup.engine, "checked"}, limits, why);
     if (!outcome) return why;
     const Ending& e = outcome->ending;
     if (e.status == WJ_OK) return "nobody writes there";

@@ -30,6 +30,7 @@ bool differ(const Outcome& a, const Outcome& b);
 bool make_read_only(runtime::Capture& capture, uint64_t address, uint64_t bytes);
 // "first written by work-item 3,0,0 of work-group 5,0,0, kernel + 0x10: ...": who stores to the
 // dword at the address. That store is not made; memory is checked.
-std::string first_writer(runtime::Capture capture, uint64_t address, const Setup& setup);
+std::string first_writer(runtime::Capture capture, uint64_t address, const Setup& setup,
+                         const LaunchLimits& limits);
 
 }  // namespace wj::tools

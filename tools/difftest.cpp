@@ -18,12 +18,8 @@ struct DifftestOptions {
         memories{"checked", "identity"};
 };
 
-bool is_capture(const std::string& path) {
-    return runtime::read_capture(path).is_ok();
-}
-
-void print_difference(const std::string& path, const Setup& first, const Outcome& wanted,
-                      const Setup& setup, const Outcome& got) {
+void print_difference(const std::string& path, const LaunchLimits& limits, const Setup& first,
+                      const Outcome& wanted, const Setup& setup, const Outcome& got) {
     const std::string names = fmt::format("{} differs from {}", setup.name(), first.name());
     if (got.ending.key != wanted.ending.key) {
         const auto text = [](const Ending& e) { return e.key.empty() ? "success" : e.key; };
@@ -33,10 +29,10 @@ void print_difference(const std::string& path, const Setup& first, const Outcome
     const auto d = compare(got.memory, wanted.memory);
     fmt::print("{}: {}\n", names, describe(*d, got.memory, wanted.memory));
     const auto capture = runtime::read_capture(path);
-    const uint64_t address = got.memory[d->piece].address + d->offset;
+    const uint64_t address = got.memory[d->piece].address + d->change.first;
     if (!capture) return;
     for (const Setup& s : {first, setup})
-        fmt::print("  {}: {}\n", s.engine, first_writer(*capture, address, s));
+        fmt::print("  {}: {}\n", s.engine, first_writer(*capture, address, s, limits));
 }
 
 int difftest(const std::string& path, const DifftestOptions& o) {
@@ -60,7 +56,7 @@ int difftest(const std::string& path, const DifftestOptions& o) {
                 wanted = std::move(outcome);
                 first = setup;
             } else if (differ(*outcome, *wanted)) {
-                print_difference(path, first, *wanted, setup, *outcome);
+                print_difference(path, o.launch.limits(), first, *wanted, setup, *outcome);
                 result = exit_mismatch;
             } else {
                 fmt::print("{}: the same\n", setup.name());
@@ -70,11 +66,18 @@ int difftest(const std::string& path, const DifftestOptions& o) {
     return result;
 }
 
-int difftest(const DifftestOptions& o) {
-    if (is_capture(o.launch.file)) return difftest(o.launch.file, o);
-    const TemporaryFile file;
+int difftest_launch(const DifftestOptions& o) {
     if (!o.target.empty()) setenv("WAVEJIT_TARGET", o.target.c_str(), 1);
-    LaunchSetup(o.launch, WJ_INIT(wj_context_options)).capture(file.path());
+    const TemporaryFile file;
+    {
+        const LaunchSetup setup(o.launch, WJ_INIT(wj_context_options));
+        for (const LaunchArg& arg : setup.args())
+            if (arg.is_looked_at())
+                fail("--arg " + arg.text +
+                         ": dump, compare and print are of `launch`; difftest compares all memory",
+                     exit_usage);
+        setup.capture(file.path());
+    }
     return difftest(file.path(), o);
 }
 
@@ -93,7 +96,15 @@ void add_difftest(CLI::App& app, int& result) {
     sub->add_option("--memories", o->memories, "memory modes")
         ->delimiter(',')
         ->check(CLI::IsMember({"checked", "identity"}));
-    sub->callback([=, &result] { result = difftest(*o); });
+    sub->callback([=, &result] {
+        if (runtime::is_capture(o->launch.file)) {
+            refuse_others(*sub, {"file", "--engines", "--memories", "--timeout", "--limit"},
+                          "for a capture, which says what is launched");
+            result = difftest(o->launch.file, *o);
+        } else {
+            result = difftest_launch(*o);
+        }
+    });
 }
 
 }  // namespace wj::tools

@@ -1,4 +1,6 @@
 // wavejit info: what a code object or a HIP program holds.
+#include <algorithm>
+
 #include "frontend/bundle.h"
 #include "frontend/code_object.h"
 #include "frontend/processor_names.h"
@@ -69,6 +71,13 @@ bool print_object(const FoundCodeObject& found, const Wanted& wanted) {
     return true;
 }
 
+bool has_kernel(const std::vector<FoundCodeObject>& found, const std::string& name) {
+    return std::ranges::any_of(found, [&](const FoundCodeObject& f) {
+        const auto object = parse_code_object(f.bytes);
+        return object && std::ranges::count(object->kernels, name, &KernelInfo::name);
+    });
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, int& result) {
@@ -76,15 +85,18 @@ void add_info(CLI::App& app, int& result) {
     auto w = std::make_shared<Wanted>();
     sub->add_option("file", w->file, "code object, offload bundle or HIP program")->required();
     sub->add_option("--kernel", w->kernel, "only this kernel");
-    sub->add_flag("--brief", w->brief, "leave the arguments out");
+    auto* const brief = sub->add_flag("--brief", w->brief, "leave the arguments out");
     sub->add_flag("--coverage", w->coverage,
-                  "which instructions are refused or not exact (fails when any is refused)");
+                  "which instructions are refused or not exact (fails when any is refused)")
+        ->excludes(brief);
     sub->callback([=, &result] {
         auto found = find_code_objects_in_file(w->file);
         if (!found) fail(found.status().message());
         if (found->empty()) fail(w->file + " holds no AMD GPU code");
         for (const FoundCodeObject& object : *found)
             if (!print_object(object, *w)) result = exit_failed;
+        if (!w->kernel.empty() && !has_kernel(*found, w->kernel))
+            fail(w->file + " has no kernel '" + w->kernel + "'");
     });
 }
 

@@ -13,9 +13,8 @@ namespace {
 struct Options {
     DeviceFlags device;
     LaunchFlags launch;
-    uint32_t repeat = 1;
+    uint64_t repeat = 1, hot = 0;
     bool stats = false;
-    uint32_t hot = 0;
     std::string capture;
 };
 
@@ -57,7 +56,7 @@ void print_stats(wj_context* context) {
         c.interpreter_fallbacks);
 }
 
-void print_hot_blocks(wj_context* context, uint32_t most) {
+void print_hot_blocks(wj_context* context, uint64_t most) {
     size_t size = 0;
     if (wj_context_get_hot_blocks(context, most, nullptr, 0, &size) != WJ_OK) return;
     std::string text(size, 0);
@@ -66,13 +65,13 @@ void print_hot_blocks(wj_context* context, uint32_t most) {
 }
 
 int launch(const Options& o) {
-    o.device.to_environment();
+    o.device.to_checked_environment();
     wj_context_options options = WJ_INIT(wj_context_options);
     options.cache_translations = 1;
     options.count_host_instructions = o.hot != 0;
     const LaunchSetup setup(o.launch, options);
     if (!o.capture.empty()) setup.capture(o.capture);
-    for (uint32_t i = 0; i < std::max(1u, o.repeat); i++) {
+    for (uint64_t i = 0; i < o.repeat; i++) {
         wj_dispatch* raw = nullptr;
         setup.check(wj_dispatch_submit(setup.kernel(), &setup.options(), &raw));
         std::unique_ptr<wj_dispatch, Free> dispatch(raw);
@@ -92,14 +91,13 @@ void add_launch(CLI::App& app, int& result) {
     auto o = std::make_shared<Options>();
     o->device.add(*sub);
     o->launch.add(*sub, "code object, offload bundle or HIP program");
-    sub->add_option("--repeat", o->repeat, "launches, one after the other");
+    add_number(*sub, "--repeat", o->repeat, "launches, one after the other");
     sub->add_option("--capture", o->capture,
                     "capture file to write in front of the first launch (replay takes it)");
     sub->add_flag("--stats", o->stats, "print counters at the end");
-    sub->add_option(
-        "--hot", o->hot,
-        "count host instructions and print this many blocks with the most of them, guest "
-        "and host code side by side (slow)");
+    add_number(*sub, "--hot", o->hot,
+               "count host instructions and print this many blocks with the most of them, guest "
+               "and host code side by side (slow)");
     sub->callback([=, &result] { result = launch(*o); });
 }
 

@@ -18,6 +18,7 @@ struct LaunchArg {
     uint64_t size = 0;  // of a buffer or of local memory
     uint64_t address = 0;
     std::string dump, compare, print;
+    bool is_looked_at() const { return !dump.empty() || !compare.empty() || !print.empty(); }
 
     // Parses, allocates and fills; fails with a text that names the argument.
     static LaunchArg make(wj_context* context, const std::string& text);

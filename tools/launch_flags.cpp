@@ -1,7 +1,6 @@
 #include "tools/launch_flags.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include "tools/code_file.h"
@@ -11,22 +10,26 @@ namespace wj::tools {
 void LaunchFlags::add(CLI::App& app, const std::string& file_is) {
     app.add_option("file", file, file_is)->required();
     app.add_option("--kernel", kernel, "kernel name (may be left out when there is one)");
-    app.add_option("--grid", grid, "work-items, x[,y[,z]]");
-    app.add_option("--groups", groups, "work-groups, x[,y[,z]], instead of --grid");
+    auto* const items = app.add_option("--grid", grid, "work-items, x[,y[,z]]");
+    app.add_option("--groups", groups, "work-groups, x[,y[,z]], instead of --grid")
+        ->excludes(items);
     app.add_option("--block", block, "work-items of a work-group, x[,y[,z]]");
-    app.add_option(
-           "--arg", args,
-           "one per argument, in order: buf:SIZE[:fill=BYTE|word=U32|iota=u32|iota=f32|file=PATH]"
-           "[:dump=PATH][:compare=PATH][:print=COUNTxTYPE], i8: u8: i16: u16: i32: u32: i64: u64: "
-           "f32: "
-           "f64:VALUE, hex:BYTES, local:SIZE")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    auto* const in_order =
+        app.add_option("--arg", args,
+                       "one per argument, in order: "
+                       "buf:SIZE[:fill=BYTE|word=U32|iota=u32|iota=f32|file=PATH]"
+                       "[:dump=PATH][:compare=PATH][:print=COUNTxTYPE], i8: u8: i16: u16: i32: "
+                       "u32: i64: u64: "
+                       "f32: "
+                       "f64:VALUE, hex:BYTES, local:SIZE")
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--packed", packed,
-                   "instead of --arg: the explicit arguments' bytes by offset, in hex");
+                   "instead of --arg: the explicit arguments' bytes by offset, in hex")
+        ->excludes(in_order);
     app.add_option("--dynamic-lds", dynamic_lds, "bytes of dynamic LDS");
-    app.add_option("--timeout", timeout, "seconds");
-    app.add_option("--limit", limit, "wave instructions");
+    add_timeout(app, timeout, "seconds after which a launch is stopped");
+    add_number(app, "--limit", limit, "wave instructions after which a launch is stopped");
     app.add_option("--hidden-layout", hidden_layout,
                    "OpenCL C of code objects V5 and V6: which implicit arguments the kernel reads, "
                    "where its code does not show it: standard (LLVM, ROCm's libraries) or libclc")
@@ -37,7 +40,7 @@ void LaunchFlags::add(CLI::App& app, const std::string& file_is) {
 }
 
 LaunchLimits LaunchFlags::limits() const {
-    return {limit, parse_timeout(timeout)};
+    return {limit, to_nanoseconds(timeout)};
 }
 
 LaunchSetup::LaunchSetup(const LaunchFlags& flags, wj_context_options options) {

@@ -20,7 +20,7 @@ struct LaunchFlags {
     uint64_t limit = 0;
     // file_is: what the file may be.
     void add(CLI::App& app, const std::string& file_is);
-    LaunchLimits limits() const;  // fails for a time that is none
+    LaunchLimits limits() const;
 };
 
 struct Free {

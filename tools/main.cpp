@@ -2,67 +2,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 
-#include "frontend/target.h"
 #include "tools/cli.h"
 
 namespace wj::tools {
-
-void DeviceFlags::add(CLI::App& app) {
-    app.add_option("--target", target, "emulated processor: " + supported_target_names());
-    app.add_option("--engine", engine, "interp, avx2 or avx512 (default: the best the host has)");
-    app.add_option("--memory", memory, "identity, checked or window");
-    app.add_option("--check", checks,
-                   "memory, init, race, barrier, waitcnt, alignment, division: what is looked for, "
-                   "several with commas, or all; also unaligned, inexact");
-    app.add_option("--check-report", check_report,
-                   "file for what is found: .json, .sarif, else text");
-    app.add_option("--check-suppressions", check_suppressions,
-                   "file of what is not reported, lines CHECKER:PATTERN (race:histogram*)");
-    app.add_option(
-        "--coverage", coverage,
-        "file for what kernels have reached: blocks of code (.drcov), else source lines, as "
-        "lcov writes them");
-    app.add_option("--fidelity", fidelity,
-                   "file for which executed instructions are exact, and how near to hardware "
-                   "others are");
-    app.add_flag("--deterministic", deterministic,
-                 "one order of waves, clocks that count instructions");
-    app.add_flag("--weak-memory", weak_memory,
-                 "with --deterministic and a seed: nothing but a kernel's own waits and cache "
-                 "operations orders its accesses");
-    app.add_option("--schedule-seed", schedule_seed,
-                   "with --deterministic: another order of work-groups and waves for each number");
-    app.add_option("--threads", threads, "worker threads (default: all processors)");
-    app.add_option("--cus", compute_units, "compute units that programs are told about")
-        ->check(CLI::Range(1, 1024));
-}
-
-void DeviceFlags::to_environment() const {
-    auto put = [](const char* name, const std::string& value) {
-        if (!value.empty()) setenv(name, value.c_str(), 1);
-    };
-    put("WAVEJIT_TARGET", target);
-    put("WAVEJIT_ENGINE", engine);
-    put("WAVEJIT_MEMORY", memory);
-    put("WAVEJIT_CHECK", checks);
-    put("WAVEJIT_CHECK_REPORT", check_report);
-    put("WAVEJIT_CHECK_SUPPRESSIONS", check_suppressions);
-    put("WAVEJIT_COVERAGE", coverage);
-    put("WAVEJIT_FIDELITY", fidelity);
-    if (deterministic) put("WAVEJIT_DETERMINISTIC", "1");
-    if (weak_memory) put("WAVEJIT_WEAK_MEMORY", "1");
-    if (schedule_seed) put("WAVEJIT_SCHEDULE_SEED", std::to_string(schedule_seed));
-    if (threads >= 0) put("WAVEJIT_THREADS", std::to_string(threads));
-    if (compute_units > 0) put("WAVEJIT_CUS", std::to_string(compute_units));
-}
 
 uint64_t parse_size(const std::string& text, const std::string& what) {
     char* end = nullptr;
@@ -85,10 +35,35 @@ uint64_t parse_size(const std::string& text, const std::string& what) {
     return value * factor;
 }
 
-uint64_t parse_timeout(double seconds) {
-    if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > 1e9)
-        fail("--timeout takes seconds, for instance 10 or 0.5", exit_usage);
+uint64_t to_nanoseconds(double seconds) {
     return static_cast<uint64_t>(seconds * 1e9);
+}
+
+CLI::Option* add_timeout(CLI::App& app, double& seconds, const std::string& what) {
+    return app.add_option("--timeout", seconds, what)->check(CLI::Range(0.001, 1e9));
+}
+
+CLI::Validator whole_number(uint64_t least) {
+    return {[=](const std::string& text) {
+                uint64_t value = 0;
+                const char* const end = text.data() + text.size();
+                const auto [at, error] = std::from_chars(text.data(), end, value);
+                if (at == end && error == std::errc() && value >= least) return std::string();
+                return fmt::format("'{}' is no number from {} to {}", text, least, UINT64_MAX);
+            },
+            ""};
+}
+
+CLI::Option* add_number(CLI::App& app, const std::string& name, uint64_t& number,
+                        const std::string& what) {
+    return app.add_option(name, number, what)->check(whole_number(1));
+}
+
+void refuse_others(const CLI::App& app, const std::vector<std::string>& used,
+                   const std::string& where) {
+    for (const CLI::Option* option : app.get_options())
+        if (option->count() && std::ranges::count(used, option->get_name()) == 0)
+            fail(option->get_name() + " cannot be given " + where, exit_usage);
 }
 
 void parse_dims(const std::string& text, const std::string& what, uint32_t out[3]) {
@@ -110,6 +85,27 @@ std::string own_directory() {
     std::error_code error;
     auto path = std::filesystem::read_symlink("/proc/self/exe", error);
     return error ? "." : path.parent_path().string();
+}
+
+// An empty word, as of a variable that is not set, would be as if the option was not there.
+static void refuse_empty(CLI::App& app) {
+    for (CLI::App* sub : app.get_subcommands({}))
+        for (CLI::Option* option : sub->get_options())
+            if (option->get_items_expected_max())
+                option->check([](const std::string& word) {
+                    return word.empty() ? "nothing is given" : std::string();
+                });
+}
+
+// CLI11 only says that one is required.
+static void check_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
+    if (words.empty() || words[0].starts_with('-')) return;
+    std::string names;
+    for (const CLI::App* sub : app.get_subcommands({})) {
+        if (sub->get_name() == words[0]) return;
+        if (!sub->get_group().empty()) names += (names.empty() ? "" : ", ") + sub->get_name();
+    }
+    fail("there is no subcommand '" + words[0] + "'; there are " + names, exit_usage);
 }
 
 // fmt throws where nothing can be written.
@@ -139,7 +135,9 @@ int main(int argc, char** argv) {
     add_doctor(app, result);
     add_cache(app, result);
     add_manual(app);
+    refuse_empty(app);
     try {
+        check_subcommand(app, words);
         program_arguments = take_program_arguments(app, words);
         std::ranges::reverse(words);  // as CLI11 wants them
         app.parse(words);

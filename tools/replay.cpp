@@ -1,10 +1,8 @@
 // wavejit replay FILE: launches what a capture file holds.
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "runtime/capture.h"
 #include "tools/captured.h"
@@ -19,8 +17,7 @@ struct ReplayOptions {
     std::string file, compare, dump, save;
     std::string writer;
     double timeout = 0;
-    uint64_t limit = 0;
-    uint32_t repeat = 1;
+    uint64_t limit = 0, repeat = 1;
 };
 
 runtime::Capture file_of(const std::string& path) {
@@ -32,12 +29,10 @@ runtime::Capture file_of(const std::string& path) {
 // What each allocation holds, and what of it was something else before.
 void print_memory(const std::vector<Piece>& before, const std::vector<Piece>& after) {
     for (size_t i = 0; i < after.size(); i++) {
-        const auto& bytes = after[i].bytes;
-        fmt::print("{}: {:016x}", after[i].name, XXH3_64bits(bytes.data(), bytes.size()));
-        uint64_t changed = 0, first = 0;
-        for (uint64_t at = bytes.size(); at-- > 0;)
-            if (bytes[at] != before[i].bytes[at]) first = at, changed++;
-        if (changed) fmt::print(", {} bytes changed, first at offset {:#x}", changed, first);
+        fmt::print("{}: {:016x}", after[i].name, hash_of(after[i]));
+        const Change change = change_of(before[i], after[i]);
+        if (change.bytes)
+            fmt::print(", {} bytes changed, first at offset {:#x}", change.bytes, change.first);
         fmt::print("\n");
     }
 }
@@ -48,17 +43,22 @@ void dump(const std::string& folder, const std::vector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
         const std::string path = fmt::format("{}/{:012x}.bin", folder, piece.address);
         std::ofstream out(path, std::ios::binary);
-        out.write(reinterpret_cast<const char*>(piece.bytes.data()),
-                  static_cast<std::streamsize>(piece.bytes.size()));
+        for (uint64_t at = 0; at < piece.size;) {
+            const auto part = piece.at(at);
+            out.write(reinterpret_cast<const char*>(part.data()),
+                      static_cast<std::streamsize>(part.size()));
+            at += part.size();
+        }
         out.close();
         if (!out) fail(path + " cannot be written");
     }
 }
 
-bool equals(const ReplayOptions& o, const std::vector<Piece>& after) {
-    const auto wanted = pieces_of(file_of(o.compare).image);
+bool equals(const ReplayOptions& o, const std::vector<Piece>& after,
+            const runtime::Capture& compared) {
+    const auto wanted = pieces_of(compared.image);
     const auto same_place = [](const Piece& a, const Piece& b) {
-        return a.address == b.address && a.bytes.size() == b.bytes.size();
+        return a.address == b.address && a.size == b.size;
     };
     if (!std::ranges::equal(after, wanted, same_place)) {
         fmt::print(stderr, "wavejit: {} and {} have different allocations\n", o.file, o.compare);
@@ -79,7 +79,7 @@ void print_times(std::vector<double>& milliseconds) {
 
 // Each launch finds memory as it was captured.
 Ending launch_again_and_again(const CapturedContext& captured, const ReplayOptions& o) {
-    const LaunchLimits limits{o.limit, parse_timeout(o.timeout)};
+    const LaunchLimits limits{o.limit, to_nanoseconds(o.timeout)};
     wj_context* const context = captured.get();
     const auto check = [&](wj_status status) {
         if (status != WJ_OK) fail(wj_last_error(context));
@@ -90,7 +90,7 @@ Ending launch_again_and_again(const CapturedContext& captured, const ReplayOptio
     if (o.repeat > 1) check(wj_snapshot_take(context, &options, &snapshot));
     std::vector<double> milliseconds;
     Ending ending;
-    for (uint32_t i = 0; i < std::max(1u, o.repeat); i++) {
+    for (uint64_t i = 0; i < o.repeat; i++) {
         if (i) check(wj_snapshot_restore(context, snapshot, nullptr));
         ending = captured.launch(limits);
         if (ending.status != WJ_OK) return ending;
@@ -101,13 +101,17 @@ Ending launch_again_and_again(const CapturedContext& captured, const ReplayOptio
     return ending;
 }
 
+int find_writer(const ReplayOptions& o) {
+    const uint64_t address = parse_size(o.writer, "--writer");
+    Setup setup;
+    if (!o.device.engine.empty()) setup.engine = o.device.engine;
+    const LaunchLimits limits{o.limit, to_nanoseconds(o.timeout)};
+    fmt::print("{:#x}: {}\n", address, first_writer(file_of(o.file), address, setup, limits));
+    return exit_ok;
+}
+
 int replay(const ReplayOptions& o) {
-    o.device.to_environment();
-    if (!o.writer.empty()) {
-        const uint64_t address = parse_size(o.writer, "--writer");
-        fmt::print("{:#x}: {}\n", address, first_writer(file_of(o.file), address, {}));
-        return exit_ok;
-    }
+    o.device.to_checked_environment();
     wj_context_options options = WJ_INIT(wj_context_options);
     options.use_environment = 1;
     options.memory_mode = WJ_MEMORY_CHECKED;
@@ -115,6 +119,8 @@ int replay(const ReplayOptions& o) {
     const auto captured = CapturedContext::open(o.file, options, error);
     if (!captured) fail(error);
     const runtime::Capture file = file_of(o.file);
+    std::optional<runtime::Capture> compared;
+    if (!o.compare.empty()) compared = file_of(o.compare);
     const Ending ending = launch_again_and_again(*captured, o);
     const auto after = captured->memory();
     fmt::print("{}: {}, {} work-groups, {} wave instructions\n", file.launch.kernel,
@@ -126,7 +132,7 @@ int replay(const ReplayOptions& o) {
     if (!o.save.empty() && wj_capture_write(captured->kernel(), &launch, o.save.c_str()) != WJ_OK)
         fail(wj_last_error(captured->get()));
     if (ending.status != WJ_OK) fail(ending.report);
-    return o.compare.empty() || equals(o, after) ? exit_ok : exit_mismatch;
+    return !compared || equals(o, after, *compared) ? exit_ok : exit_mismatch;
 }
 
 }  // namespace
@@ -136,17 +142,25 @@ void add_replay(CLI::App& app, int& result) {
     auto o = std::make_shared<ReplayOptions>();
     o->device.add(*sub);
     sub->add_option("file", o->file, "capture file (launch --capture, run --capture)")->required();
-    sub->add_option("--repeat", o->repeat,
-                    "launches, each with the memory of the file; prints times");
+    add_number(*sub, "--repeat", o->repeat,
+               "launches, each with the memory of the file; prints times");
     sub->add_option("--compare", o->compare,
                     "capture file that memory has to be equal to afterwards");
     sub->add_option("--save", o->save, "capture file to write, with memory as it is afterwards");
     sub->add_option("--dump", o->dump, "folder for what each allocation holds afterwards");
     sub->add_option("--writer", o->writer,
                     "an address: only find out who is the first to store there, and where");
-    sub->add_option("--timeout", o->timeout, "seconds");
-    sub->add_option("--limit", o->limit, "wave instructions");
-    sub->callback([=, &result] { result = replay(*o); });
+    add_timeout(*sub, o->timeout, "seconds after which a launch is stopped");
+    add_number(*sub, "--limit", o->limit, "wave instructions after which a launch is stopped");
+    sub->callback([=, &result] {
+        if (o->writer.empty()) {
+            result = replay(*o);
+        } else {
+            refuse_others(*sub, {"file", "--writer", "--engine", "--timeout", "--limit"},
+                          "with --writer");
+            result = find_writer(*o);
+        }
+    });
 }
 
 }  // namespace wj::tools

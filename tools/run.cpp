@@ -8,13 +8,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "frontend/target.h"
-#include "runtime/device.h"
 #include "runtime/not_emulated.h"
+#include "runtime/program_options.h"
 #include "runtime/program_target.h"
 #include "tools/cli.h"
 #include "tools/code_file.h"
@@ -109,6 +110,15 @@ std::string chosen_target(const std::string& program, const Libraries& libraries
     return target;
 }
 
+// A GPU is made as the program will make it, which would only find that there is none.
+void check_device() {
+    auto options = runtime::ProgramOptions::from_environment({});
+    if (!options) fail(options.status().message(), exit_usage);
+    options->device.threads = 1;
+    const auto device = runtime::Device::create(options->device);
+    if (!device) fail(device.status().message(), exit_usage);
+}
+
 void prepend(const char* variable, const std::string& value, char separator) {
     const char* old = std::getenv(variable);
     setenv(variable, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
@@ -139,43 +149,40 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
     auto* sub = app.add_subcommand("run", "run a HIP program on the emulated GPU");
     auto flags = std::make_shared<DeviceFlags>();
     auto name = std::make_shared<std::string>();
-    auto agents = std::make_shared<int>(0);
-    auto timeout = std::make_shared<double>(0);
-    auto stats = std::make_shared<bool>(false);
-    auto hot = std::make_shared<uint32_t>(0);
-    auto captures = std::make_shared<std::string>(), captured = std::make_shared<std::string>();
-    auto capture_count = std::make_shared<uint32_t>(0);
+    auto own = std::make_shared<std::map<std::string, std::string>>();
+    const auto add_own = [&](const char* option, const char* variable, const char* what) {
+        return sub->add_option_function<std::string>(
+            option, [=](const std::string& value) { (*own)[variable] = value; }, what);
+    };
     flags->add(*sub);
-    sub->add_option("--agents", *agents, "number of emulated GPUs")->check(CLI::Range(1, 64));
-    sub->add_option("--timeout", *timeout, "seconds after which a kernel is stopped with a report")
+    add_own("--agents", "WAVEJIT_AGENTS", "number of emulated GPUs")->check(CLI::Range(1, 64));
+    add_own("--timeout", "WAVEJIT_TIMEOUT", "seconds after which a kernel is stopped with a report")
         ->check(CLI::Range(0.001, 1e9));
-    sub->add_flag("--stats", *stats, "print waves, instructions and times at the end");
-    sub->add_option(
-        "--hot", *hot,
-        "count host instructions and print this many blocks of each GPU with the most of "
-        "them (slow)");
-    sub->add_option("--capture", *captures,
-                    "folder for capture files of launches, which replay takes");
-    sub->add_option("--capture-kernel", *captured,
-                    "pattern for the names of kernels whose launches are captured (default: *)");
-    sub->add_option("--capture-count", *capture_count,
-                    "launches of each kernel that are captured (default: 1)")
+    sub->add_flag_callback(
+        "--stats", [=] { (*own)["WAVEJIT_STATS"] = "1"; },
+        "print waves, instructions and times at the end");
+    add_own("--hot", "WAVEJIT_HOT",
+            "count host instructions and print this many blocks of each GPU with the most of them "
+            "(slow)")
         ->check(CLI::Range(1, 1 << 20));
+    auto* const captures = add_own("--capture", "WAVEJIT_CAPTURE",
+                                   "folder for capture files of launches, which replay takes");
+    captures->envname("WAVEJIT_CAPTURE");
+    add_own("--capture-kernel", "WAVEJIT_CAPTURE_KERNEL",
+            "pattern for the names of kernels whose launches are captured (default: *)")
+        ->needs(captures);
+    add_own("--capture-count", "WAVEJIT_CAPTURE_COUNT",
+            "launches of each kernel that are captured (default: 1)")
+        ->check(CLI::Range(1, 1 << 20))
+        ->needs(captures);
     sub->add_option("program", *name,
                     "HIP program; all that follows it are its own arguments, options too")
         ->required();
     sub->callback([=, &arguments, &result] {
-        std::string program = find_program(*name);
+        const std::string program = find_program(*name);
         check_program(program);
         flags->to_environment();
-        if (*agents) setenv("WAVEJIT_AGENTS", std::to_string(*agents).c_str(), 1);
-        if (*timeout > 0) setenv("WAVEJIT_TIMEOUT", std::to_string(*timeout).c_str(), 1);
-        if (*stats) setenv("WAVEJIT_STATS", "1", 1);
-        if (*hot) setenv("WAVEJIT_HOT", std::to_string(*hot).c_str(), 1);
-        if (!captures->empty()) setenv("WAVEJIT_CAPTURE", captures->c_str(), 1);
-        if (!captured->empty()) setenv("WAVEJIT_CAPTURE_KERNEL", captured->c_str(), 1);
-        if (*capture_count)
-            setenv("WAVEJIT_CAPTURE_COUNT", std::to_string(*capture_count).c_str(), 1);
+        for (const auto& [variable, value] : *own) setenv(variable.c_str(), value.c_str(), 1);
         const std::string folder = drop_in_directory().string();
         prepend("LD_LIBRARY_PATH", folder, ':');
         const Libraries libraries = libraries_of(program);
@@ -188,9 +195,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& arguments, int& resu
         } else {
             check(runtime::check_target(program, target));
         }
-        // The program would only find no GPU.
-        const auto options = runtime::DeviceOptions::from_environment({});
-        if (!options) fail(options.status().message(), exit_usage);
+        check_device();
         check_libraries(program, libraries.missing);
         std::vector<std::string> words = arguments;
         std::vector<char*> argv{name->data()};

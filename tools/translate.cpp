@@ -161,8 +161,8 @@ void add_common(CLI::App& sub, Translation& r) {
 void add_translation(CLI::App& sub, Translation& r) {
     add_common(sub, r);
     sub.add_option("--isa", r.isa, "avx2 or avx512");
-    sub.add_flag("--checked", r.checked, "for checked memory");
-    sub.add_flag("--window", r.window, "for memory in a window");
+    auto* const checked = sub.add_flag("--checked", r.checked, "for checked memory");
+    sub.add_flag("--window", r.window, "for memory in a window")->excludes(checked);
     sub.add_option("--block", r.block, "only the block at this offset from the kernel's beginning");
     sub.add_option("--profile", r.profile,
                    "what is known of the wave, of the block or the kernel's first one: a file as "

@@ -19,6 +19,17 @@
  * identity mode kernels can also reach memory that was not registered; in checked mode and in a
  * window they cannot.
  *
+ * Callbacks: the library calls functions of the embedder's: those of wj_hooks and wj_page_hooks,
+ * and print. Within one only these functions may be called for its context:
+ *   - wj_wave_..., of the wave that the hook has been given;
+ *   - wj_memory_read, _write, _copy, _fill, _host_pointer and _mark_written;
+ *   - wj_last_error, wj_dispatch_done and _cancel, and those with _get_, _find_, _count and _at in
+ *     their names.
+ * All others are refused with WJ_INVALID_ARGUMENT, and those without a status do nothing; either
+ * leaves a text for wj_last_error. Other contexts may be used, and new ones made. A thread that a
+ * callback waits for must not call them either, as it would wait for ever. A callback returns: no
+ * exception and no longjmp may leave it.
+ *
  * fork: a child may use the contexts of its parent if these had not run a kernel, each process for
  * itself from then on. Contexts that had are left behind: every function that can fail answers
  * WJ_HOST_ERROR, destroying is allowed, and new contexts may be made.
@@ -163,8 +174,8 @@ typedef struct wj_context_options {
     int use_environment; /* non-zero: WAVEJIT_TARGET, _ENGINE, _THREADS, _MEMORY, _CUS, _CACHE,
                             _CACHE_DIR, _CACHE_MIB, _CAPTURE,
                             _CAPTURE_COUNT, _CAPTURE_KERNEL, _CHECK, _CHECK_REPORT,
-                            _CHECK_SUPPRESSIONS, _COVERAGE, _DETERMINISTIC, _FIDELITY, _HOT override
-                          */
+                            _CHECK_SUPPRESSIONS, _CODE_KIB, _COVERAGE, _DETERMINISTIC, _FIDELITY,
+                            _HOT, _PLANS, _SCHEDULE_SEED, _WEAK_MEMORY override */
     int allow_unallocated_registers; /* non-zero: registers beyond a kernel's allocation are not
                                         reported */
     int cache_translations;      /* non-zero: translated code is kept on disk for later processes */
@@ -316,9 +327,7 @@ WJ_API wj_status wj_memory_protect(wj_context* context, uint64_t address, uint64
  * Accesses whose result nobody uses may be left out unless they are volatile or atomic. Behind a
  * refusal nothing of the instruction is called.
  * Threads: the one that runs the wave calls, for one access to these pages at a time; a dispatch is
- * running. wj_memory_read, _write, _copy, _fill and _host_pointer, wj_last_error and
- * wj_dispatch_cancel may be called there; nothing that waits for dispatches, needs that none runs,
- * or maps something. No exception and no longjmp may leave a hook. */
+ * running. "Callbacks" above says what may be called there. */
 typedef struct wj_page_hooks {
     size_t size;
     void* context; /* passed on */
@@ -495,8 +504,8 @@ typedef struct wj_launch_options {
     wj_hidden_layout hidden_layout;
     int cooperative; /* all work-groups resident at once, for grid barriers */
     /* Gets what the kernel printed with OpenCL C's printf, once, when it has ended; NULL: it goes
-     * to standard output. Called by the thread that waits for the dispatch or releases it. Kernels
-     * that get their printf buffer in packed_arguments print nothing. */
+     * to standard output. Called by the thread that waits for the dispatch or releases it, as a
+     * callback. Kernels that get their printf buffer in packed_arguments print nothing. */
     void (*print)(void* print_context, const char* text, size_t bytes);
     void* print_context;
     uint64_t schedule_seed; /* of a deterministic context: another order of work-groups and waves,
@@ -638,11 +647,8 @@ typedef struct wj_access_info {
  * has one thread. In a deterministic context the order of all calls is the same each time. The
  * first may come before wj_dispatch_submit has returned.
  *
- * What a hook may do: read and write its wave (wj_wave_...); wj_memory_read, _write, _copy, _fill,
- * _host_pointer and _mark_written; wj_last_error; wj_dispatch_done, _get_progress and _cancel; take
- * its time, which counts for time limits; use other contexts. It must not wait for dispatches of
- * this context, start or release them, allocate or free memory, load or unload modules, or leave
- * otherwise than by returning.
+ * What a hook may do: read and write its wave (wj_wave_...); call what all callbacks may
+ * ("Callbacks" above); take its time, which counts for time limits.
  *
  * A hook that writes the PC makes the wave go on there, without the instruction. WJ_HOOK_STOP ends
  * the dispatch in front of it with WJ_TIMEOUT, as wj_dispatch_cancel does; other work-groups stop
@@ -657,7 +663,8 @@ typedef struct wj_hooks {
     wj_hook_answer (*block)(void* hook_context, wj_wave* wave);
     /* One call for each space, and for each address of instructions that have several in a lane
      * (ds_read2, swizzled buffers). Lanes that a buffer's descriptor leaves out are not told.
-     * Nothing for GDS and ds_*_src2_*. */
+     * Nothing for GDS (ds_* with gds, ds_gws_*, ds_ordered_count) and for ds_*_src2_*, which have
+     * both operands in LDS. */
     wj_hook_answer (*access)(void* hook_context, wj_wave* wave, const wj_access_info* access);
     wj_hook_answer (*atomic)(void* hook_context, wj_wave* wave,
                              const wj_access_info* access); /* of atomics, behind `access` */

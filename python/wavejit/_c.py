@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import glob
+import operator
 import os
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, byref
 from collections.abc import Callable, Sequence
@@ -29,12 +30,49 @@ def library_path() -> str:
 _library = ctypes.CDLL(library_path())
 
 
+def checked(what: str, value: Any, least: int, most: int) -> int:
+    """The number, which ctypes would cut off if a C integer could not hold it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is {value!r}: an integer is wanted") from None
+    if not least <= number <= most:
+        raise ValueError(f"{what} is {number}: a number from {least} to {most} is wanted")
+    return number
+
+
+def checked_for(what: str, value: Any, kind: Any) -> int:
+    """The number, which a C integer of this type can hold."""
+    bits, signed = 8 * ctypes.sizeof(kind), kind(-1).value < 0
+    return checked(what, value, -(1 << bits - 1) if signed else 0, (1 << bits - signed) - 1)
+
+
+def checked_bits(what: str, value: Any, size: int) -> int:
+    """What so many bytes hold of the number, which is a signed or unsigned one of that size."""
+    return checked(what, value, -(1 << 8 * size - 1), (1 << 8 * size) - 1) & (1 << 8 * size) - 1
+
+
+def nanoseconds(seconds: float) -> int:
+    if not 0 <= seconds <= 1e9:
+        raise ValueError(f"timeout is {seconds}: seconds from 0 (none) to 1e9 are wanted")
+    return int(seconds * 1e9)
+
+
+INTEGERS = (c_int, c_int64, c_size_t, c_uint32, c_uint64)
+
+
 class Options(Structure):
-    """A struct that begins with its size."""
+    """A struct that begins with its size. Its integers are checked."""
 
     def __init__(self, **fields: object) -> None:
-        super().__init__(**fields)
+        super().__init__()
+        for name, value in fields.items():
+            setattr(self, name, value)
         self.size = ctypes.sizeof(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = next((field[1] for field in self._fields_ if field[0] == name), None)
+        super().__setattr__(name, checked_for(name, value, kind) if kind in INTEGERS else value)
 
 
 class ContextOptions(Options):
@@ -231,9 +269,19 @@ class Fault(WavejitError):
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:
+    """The function, with its integers checked. arguments: their types; of integers that users give (name, type)."""
     function = getattr(_library, name)
-    function.restype, function.argtypes = result, arguments
-    return function
+    types = [argument[1] if isinstance(argument, tuple) else argument for argument in arguments]
+    function.restype, function.argtypes = result, types
+    integers = [(place, argument[0] if isinstance(argument, tuple) else f"argument {place + 1} of {name}", kind)
+                for place, (argument, kind) in enumerate(zip(arguments, types)) if kind in INTEGERS]
+
+    def call(*values: Any) -> Any:
+        for place, what, kind in integers:
+            checked_for(what, values[place], kind)
+        return function(*values)
+
+    return call if integers else function
 
 
 status_name_c = _function("wj_status_name", c_char_p, c_int)
@@ -252,14 +300,14 @@ context_destroy = _function("wj_context_destroy", None, c_void_p)
 context_clone = _function("wj_context_clone", c_int, c_void_p, POINTER(c_void_p))
 context_get_module = _function("wj_context_get_module", c_int, c_void_p, c_void_p, POINTER(c_void_p))
 context_get_info = _function("wj_context_get_info", c_int, c_void_p, POINTER(ContextInfo))
-memory_allocate = _function("wj_memory_allocate", c_int, c_void_p, c_uint64, POINTER(c_uint64))
-memory_free = _function("wj_memory_free", c_int, c_void_p, c_uint64)
-memory_write = _function("wj_memory_write", c_int, c_void_p, c_uint64, c_void_p, c_uint64)
-memory_read = _function("wj_memory_read", c_int, c_void_p, c_void_p, c_uint64, c_uint64)
-memory_protect = _function("wj_memory_protect", c_int, c_void_p, c_uint64, c_uint64, c_uint32)
-memory_hook = _function("wj_memory_hook", c_int, c_void_p, c_uint64, c_uint64, POINTER(PageHooks))
-memory_unregister = _function("wj_memory_unregister", c_int, c_void_p, c_uint64)
-memory_mark_written = _function("wj_memory_mark_written", c_int, c_void_p, c_uint64, c_uint64)
+memory_allocate = _function("wj_memory_allocate", c_int, c_void_p, ("size", c_uint64), POINTER(c_uint64))
+memory_free = _function("wj_memory_free", c_int, c_void_p, ("address", c_uint64))
+memory_write = _function("wj_memory_write", c_int, c_void_p, ("address", c_uint64), c_void_p, ("size", c_uint64))
+memory_read = _function("wj_memory_read", c_int, c_void_p, c_void_p, ("address", c_uint64), ("size", c_uint64))
+memory_protect = _function("wj_memory_protect", c_int, c_void_p, ("address", c_uint64), ("nbytes", c_uint64), c_uint32)
+memory_hook = _function("wj_memory_hook", c_int, c_void_p, ("address", c_uint64), ("nbytes", c_uint64), POINTER(PageHooks))
+memory_unregister = _function("wj_memory_unregister", c_int, c_void_p, ("address", c_uint64))
+memory_mark_written = _function("wj_memory_mark_written", c_int, c_void_p, ("address", c_uint64), ("size", c_uint64))
 snapshot_take = _function("wj_snapshot_take", c_int, c_void_p, POINTER(SnapshotOptions), POINTER(c_uint64))
 snapshot_restore = _function("wj_snapshot_restore", c_int, c_void_p, c_uint64, POINTER(RestoreInfo))
 snapshot_release = _function("wj_snapshot_release", c_int, c_void_p, c_uint64)
@@ -271,7 +319,7 @@ module_get_variable = _function("wj_module_get_variable", c_int, c_void_p, c_cha
                                 POINTER(c_uint64))
 kernel_get_info = _function("wj_kernel_get_info", c_int, c_void_p, POINTER(KernelInfo))
 kernel_get_argument = _function("wj_kernel_get_argument", c_int, c_void_p, c_uint32, POINTER(ArgumentInfo))
-kernel_patch = _function("wj_kernel_patch", c_int, c_void_p, c_uint64, c_char_p, c_size_t)
+kernel_patch = _function("wj_kernel_patch", c_int, c_void_p, ("offset", c_uint64), c_char_p, c_size_t)
 dispatch_submit = _function("wj_dispatch_submit", c_int, c_void_p, POINTER(LaunchOptions), POINTER(c_void_p))
 dispatch_wait = _function("wj_dispatch_wait", c_int, c_void_p)
 dispatch_resume = _function("wj_dispatch_resume", c_int, c_void_p, POINTER(ResumeOptions))
@@ -288,12 +336,13 @@ prepared_launch = _function("wj_prepared_launch", c_int, c_void_p, POINTER(Resul
 prepared_get_fault = _function("wj_prepared_get_fault", c_int, c_void_p, POINTER(FaultInfo))
 prepared_release = _function("wj_prepared_release", None, c_void_p)
 wave_get_info = _function("wj_wave_get_info", c_int, c_void_p, POINTER(WaveInfo))
-wave_read_registers = _function("wj_wave_read_registers", c_int, c_void_p, c_int, c_uint32, c_uint32, c_void_p)
-wave_write_registers = _function("wj_wave_write_registers", c_int, c_void_p, c_int, c_uint32, c_uint32, c_void_p)
-wave_read_lds = _function("wj_wave_read_lds", c_int, c_void_p, c_uint32, c_void_p, c_uint32)
-wave_write_lds = _function("wj_wave_write_lds", c_int, c_void_p, c_uint32, c_void_p, c_uint32)
-wave_read_private = _function("wj_wave_read_private", c_int, c_void_p, c_uint32, c_uint32, c_void_p, c_uint32)
-wave_disassemble = _function("wj_wave_disassemble", c_int, c_void_p, c_uint64, c_char_p, c_size_t, POINTER(c_uint32))
+wave_read_registers = _function("wj_wave_read_registers", c_int, c_void_p, c_int, ("first", c_uint32), ("count", c_uint32), c_void_p)
+wave_write_registers = _function("wj_wave_write_registers", c_int, c_void_p, c_int, ("first", c_uint32), c_uint32, c_void_p)
+wave_read_lds = _function("wj_wave_read_lds", c_int, c_void_p, ("offset", c_uint32), c_void_p, ("size", c_uint32))
+wave_write_lds = _function("wj_wave_write_lds", c_int, c_void_p, ("offset", c_uint32), c_void_p, c_uint32)
+wave_read_private = _function("wj_wave_read_private", c_int, c_void_p, ("lane", c_uint32), ("offset", c_uint32),
+                              c_void_p, ("size", c_uint32))
+wave_disassemble = _function("wj_wave_disassemble", c_int, c_void_p, ("pc", c_uint64), c_char_p, c_size_t, POINTER(c_uint32))
 dispatch_wave_count = _function("wj_dispatch_wave_count", c_size_t, c_void_p)
 dispatch_wave_at = _function("wj_dispatch_wave_at", c_void_p, c_void_p, c_size_t)
 capture_write = _function("wj_capture_write", c_int, c_void_p, POINTER(LaunchOptions), c_char_p)

@@ -26,11 +26,26 @@ CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "align
           "unaligned": 128, "inexact": 256}
 
 
-def _three(numbers: Sizes) -> Any:
+def _three(what: str, numbers: Sizes) -> Any:
     numbers = (numbers,) if isinstance(numbers, int) else tuple(numbers)
     if not 1 <= len(numbers) <= 3:
-        raise ValueError(f"1 to 3 numbers of work-items are wanted, not {len(numbers)}")
-    return (ctypes.c_uint32 * 3)(*numbers, *(1,) * (3 - len(numbers)))
+        raise ValueError(f"{what}: 1 to 3 numbers of work-items are wanted, not {len(numbers)}")
+    sizes = [_c.checked_for(what, number, ctypes.c_uint32) for number in numbers]
+    return (ctypes.c_uint32 * 3)(*sizes, *(1,) * (3 - len(sizes)))
+
+
+def _seed(seed: int) -> int:
+    return _c.checked_for("seed", seed, c_uint64)
+
+
+def _modes(engine: str, memory: str, checks: Iterable[str]) -> dict[str, int]:
+    """Fields of ContextOptions."""
+    checks = set(checks)
+    for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
+                               *((check, CHECKS, "check") for check in checks)):
+        if value not in known:
+            raise ValueError(f"{what} {value!r}: one of {', '.join(known)} is wanted")
+    return {"engine": ENGINES[engine], "memory_mode": MEMORY[memory], "checks": sum(CHECKS[check] for check in checks)}
 
 
 @dataclass(frozen=True)
@@ -73,30 +88,24 @@ class Context:
     coverage_lanes: by how many take them. window_bytes: with memory="window", how large the window
     is; 0: 64 GiB. weak_memory: with deterministic=True and launches with a seed, nothing but a
     kernel's own waits and cache operations orders its accesses."""
+    _handle: c_void_p | None = None
 
     def __init__(self, target: str = "gfx90a", engine: str = "auto", memory: str = "checked", threads: int = 0,
                  coverage: int | Array | None = None, deterministic: bool = False, compute_units: int = 0,
                  checks: Iterable[str] = (), window_bytes: int = 0,
                  coverage_report: str | None = None, coverage_divergence: bool = False,
                  coverage_lanes: bool = False, weak_memory: bool = False) -> None:
-        checks = set(checks)
-        for value, known, what in ((engine, ENGINES, "engine"), (memory, MEMORY, "memory"),
-                                   *((check, CHECKS, "check") for check in checks)):
-            if value not in known:
-                raise ValueError(f"{what} {value!r}: one of {', '.join(known)} is wanted")
-        options = _c.ContextOptions(target=target.encode(), engine=ENGINES[engine], memory_mode=MEMORY[memory],
-                                    threads=threads, compute_units=compute_units,
-                                    deterministic=int(deterministic),
-                                    checks=sum(CHECKS[check] for check in checks), window_bytes=window_bytes,
+        options = _c.ContextOptions(target=target.encode(), threads=threads, compute_units=compute_units,
+                                    deterministic=int(deterministic), window_bytes=window_bytes,
                                     coverage_report=coverage_report.encode() if coverage_report else None,
                                     coverage_divergence=int(coverage_divergence), coverage_lanes=int(coverage_lanes),
-                                    weak_memory=int(weak_memory))
-        self._handle: c_void_p | None = None
+                                    weak_memory=int(weak_memory), **_modes(engine, memory, checks))
         self._modules: list[c_void_p] = []
         self._prepared: list[Prepared] = []
         self._hooks: dict[int, _c.PageHooks] = {}
         self._hook_error: BaseException | None = None
         self._dispatches: set[int] = set()  # handles that are not released yet
+        self._running: list[bool] = []  # an element for each hook that runs
         self.coverage: Array | None = None
         if coverage is not None:
             self.coverage = numpy.zeros(coverage, numpy.uint8) if isinstance(coverage, int) else coverage
@@ -118,9 +127,15 @@ class Context:
     def last_error(self) -> str:
         return str(_c.last_error(self._handle).decode())
 
+    def outside_hooks(self, what: str) -> None:
+        """What has no status in C."""
+        if self._running:
+            raise RuntimeError(f"{what} within its hooks")
+
     def close(self) -> None:
-        """Ends the context with its modules and arrays. Also at the end of a `with`."""
+        """Ends the context with its modules and arrays. Also at the end of a `with`. Not within its hooks."""
         if self._handle:
+            self.outside_hooks("a context cannot be closed")
             for prepared in list(self._prepared):
                 prepared.release()
             for dispatch in self._dispatches:
@@ -200,21 +215,24 @@ class Context:
         store(address, bytes, value), for 1, 2 or 4 bytes. What they raise is the cause of the Fault that the access
         is then. Without a function such accesses are faults. Needs checked memory."""
         def guarded(call: Callable[[], None]) -> int:
+            self._running.append(True)
             try:
                 call()
                 return 0
             except BaseException as error:  # it may not leave a hook
                 self._hook_error = error
                 return 1
+            finally:
+                self._running.pop()
 
-        def put(value: Any, number: int, size: int) -> None:
-            value[0] = number & ((1 << 8 * size) - 1)
+        def put(value: Any, number: int, size: int, at: int) -> None:
+            value[0] = _c.checked_bits(f"what the hook for loads returned for {size} bytes at {at:#x}", number, size)
 
         hooks = _c.PageHooks()
         if load:
             function = load
             hooks.load = _c.HookLoad(
-                lambda _, at, size, value: guarded(lambda: put(value, function(at, size), size)))
+                lambda _, at, size, value: guarded(lambda: put(value, function(at, size), size, at)))
         if store:
             procedure = store
 
@@ -252,7 +270,7 @@ class Context:
         made._handle, made.coverage = handle, coverage
         made._modules, made._prepared = [], []
         made._hooks, made._hook_error = {}, None
-        made._dispatches = set()
+        made._dispatches, made._running = set(), []
         return made
 
     @overload
@@ -384,21 +402,23 @@ class Kernel:
 
     def _bytes_of(self, argument: ArgumentInfo, value: Any) -> tuple[bytes | None, int]:
         """What goes into the argument segment; a number of bytes for local memory."""
+        what = f"argument {argument.name!r} of {self.name}"
         if argument.local:
-            return None, int(value)
+            return None, _c.checked_for(what, value, ctypes.c_uint32)
         if isinstance(value, DeviceArray):
             data = value.address.to_bytes(8, "little")
         elif isinstance(value, (bytes, bytearray)):
             data = bytes(value)
         elif isinstance(value, (numpy.generic, numpy.ndarray)):
             data = value.tobytes()
+        elif isinstance(value, float) or argument.type_name in ("float", "double", "half"):
+            data = numpy.array(value, numpy.dtype(f"f{argument.bytes}")).tobytes()
+        elif argument.bytes in (1, 2, 4, 8):
+            data = _c.checked_bits(what, value, argument.bytes).to_bytes(argument.bytes, "little")
         else:
-            is_float = isinstance(value, float) or argument.type_name in ("float", "double", "half")
-            kind = ("f" if is_float else "i" if value < 0 else "u") + str(argument.bytes)
-            data = numpy.array(value, numpy.dtype(kind)).tobytes()
+            raise TypeError(f"{what} has {argument.bytes} bytes: bytes or numpy's values are wanted")
         if len(data) != argument.bytes:
-            raise ValueError(f"argument {argument.name!r} of {self.name} has {argument.bytes} bytes, not "
-                             f"{len(data)}")
+            raise ValueError(f"{what} has {argument.bytes} bytes, not {len(data)}")
         return data, len(data)
 
     def _options(self, grid: Sizes, block: Sizes, args: Sequence[Any], timeout: float, instruction_limit: int,
@@ -415,10 +435,10 @@ class Kernel:
         arguments = (_c.Argument * max(1, len(kept)))(
             *(_c.Argument(ctypes.cast(ctypes.c_char_p(data), c_void_p) if data is not None else None, size)
               for data, size in kept))
-        options = _c.LaunchOptions(grid=_three(grid), block=_three(block), arguments=arguments,
+        options = _c.LaunchOptions(grid=_three("grid", grid), block=_three("block", block), arguments=arguments,
                                    argument_count=len(kept), dynamic_lds=dynamic_lds,
-                                   timeout_ns=int(timeout * 1e9), instruction_limit=instruction_limit,
-                                   schedule_seed=seed)
+                                   timeout_ns=_c.nanoseconds(timeout), instruction_limit=instruction_limit,
+                                   schedule_seed=_seed(seed))
         return options, kept
 
     def launch(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
@@ -432,7 +452,7 @@ class Kernel:
         dispatch, and so does what they raise. keep_waves: "exact" or "engine", for Fault.waves."""
         options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
         options.keep_waves = _keep_number(keep_waves)
-        called = Hooks(hooks or {}, self._context.last_error)
+        called = Hooks(hooks or {}, self._context.last_error, self._context._running)
         if hooks:
             options.hooks = ctypes.addressof(called.struct)
         return _launch(self._context, self._handle, options, called)
@@ -486,8 +506,8 @@ class Dispatch:
         on. Raises Fault when it stops again."""
         if not self._is_there():
             raise RuntimeError("the dispatch's context has ended")
-        called = Hooks(hooks or {}, self._context.last_error)
-        options = _c.ResumeOptions(timeout_ns=int(timeout * 1e9), instruction_limit=instruction_limit,
+        called = Hooks(hooks or {}, self._context.last_error, self._context._running)
+        options = _c.ResumeOptions(timeout_ns=_c.nanoseconds(timeout), instruction_limit=instruction_limit,
                                    hooks=ctypes.addressof(called.struct) if hooks else None,
                                    keep_waves=_keep_number(keep_waves), wait=1)
         status = _c.dispatch_resume(self._handle, byref(options))
@@ -514,21 +534,20 @@ class Dispatch:
         return _result(result)
 
     def __del__(self) -> None:
-        if self._is_there():
+        if self._is_there() and not self._context._running:  # else the end of the context releases it
             self._context._dispatches.discard(self._handle.value or 0)
             _c.dispatch_release(self._handle)
 
 
 class Captured:
     """A launch from a file that Kernel.capture() or `wavejit run --capture` has written, in a context
-    of its own. memory: an array of bytes for each allocation, at the address that it had."""
+    of its own, whose options are those of Context. memory: an array of bytes for each allocation, at
+    the address that it had."""
 
     def __init__(self, path: str, engine: str = "auto", memory: str = "checked", threads: int = 0,
-                 deterministic: bool = False) -> None:
-        if engine not in ENGINES or memory not in MEMORY:
-            raise ValueError(f"engine {engine!r} or memory {memory!r} does not exist")
-        options = _c.ContextOptions(engine=ENGINES[engine], memory_mode=MEMORY[memory], threads=threads,
-                                    deterministic=int(deterministic))
+                 deterministic: bool = False, checks: Iterable[str] = (), weak_memory: bool = False) -> None:
+        options = _c.ContextOptions(threads=threads, deterministic=int(deterministic), weak_memory=int(weak_memory),
+                                    **_modes(engine, memory, checks))
         handle, error = c_void_p(), ctypes.create_string_buffer(1024)
         status = _c.capture_open(path.encode(), byref(options), byref(handle), error, len(error))
         if status:
@@ -541,11 +560,12 @@ class Captured:
         while _c.capture_get_memory(handle, len(self.memory), byref(info)) == 0:
             self.memory.append(DeviceArray(self.context, info.bytes, numpy.uint8, info.address))
 
-    def launch(self, timeout: float = 0.0, instruction_limit: int = 0) -> Result:
+    def launch(self, timeout: float = 0.0, instruction_limit: int = 0, seed: int = 0) -> Result:
         """Raises Fault when the kernel is stopped. Memory stays as it is then."""
-        self._options.timeout_ns = int(timeout * 1e9)
+        self._options.timeout_ns = _c.nanoseconds(timeout)
         self._options.instruction_limit = instruction_limit
-        return _launch(self.context, self._kernel, self._options, Hooks({}, self.context.last_error))
+        self._options.schedule_seed = _seed(seed)
+        return _launch(self.context, self._kernel, self._options, Hooks({}, self.context.last_error, self.context._running))
 
 
 class Prepared:
@@ -578,6 +598,7 @@ class Prepared:
 
     def release(self) -> None:
         if self._handle:
+            self._context.outside_hooks("a prepared launch cannot be released")
             _c.prepared_release(self._handle)
             self._handle = None
             self._context._prepared.remove(self)

@@ -22,6 +22,26 @@ KEEP = {"none": 0, "exact": 1, "engine": 2}
 HOOKS = ("instruction", "block", "access", "atomic", "barrier")
 
 
+def _file(name: str) -> int:
+    if name not in FILES:
+        raise ValueError(f"registers {name!r}: one of {', '.join(FILES)} is wanted")
+    return FILES[name]
+
+
+def _pair(what: str, value: int) -> Dwords:
+    return numpy.array([_c.checked_for(what, value, ctypes.c_uint64)], numpy.uint64).view(numpy.uint32)
+
+
+def _dwords(values: numpy.typing.ArrayLike) -> Dwords:
+    """numpy would cut off what a dword cannot hold."""
+    array = numpy.asarray(values)
+    if array.dtype.kind in "iuO" and array.size:
+        for value in (array.min(), array.max()):
+            _c.checked_bits("a register's value", value, 4)
+        array = array.astype(numpy.int64)  # also of -1
+    return numpy.ascontiguousarray(array.astype(numpy.uint32))
+
+
 class Wave:
     """Valid in a hook until that returns; of a Fault until its dispatch goes on or its context ends."""
 
@@ -62,7 +82,7 @@ class Wave:
 
     @pc.setter
     def pc(self, address: int) -> None:
-        self.write("pc", 0, numpy.array([address & 0xffffffff, address >> 32], numpy.uint32))
+        self.write("pc", 0, _pair("pc", address))
 
     @property
     def exec(self) -> int:
@@ -71,7 +91,7 @@ class Wave:
 
     @exec.setter
     def exec(self, mask: int) -> None:
-        self.write("exec", 0, numpy.array([mask & 0xffffffff, mask >> 32], numpy.uint32))
+        self.write("exec", 0, _pair("exec", mask))
 
     @property
     def stack(self) -> tuple[_c.StackFrame, ...]:
@@ -80,25 +100,27 @@ class Wave:
 
     def count(self, file: str) -> int:
         """How many registers there are of "s", "v" or "a"."""
-        info = self._info()
-        return int({"s": info.sgprs, "v": info.vgprs, "a": info.agprs}[file])
+        if file not in ("s", "v", "a"):
+            raise ValueError(f"registers {file!r}: one of s, v, a is wanted")
+        return int(getattr(self._info(), file + "gprs"))
 
     def read(self, file: str, first: int = 0, count: int = 1) -> Dwords:
         """Registers of one of FILES, dwords; of "v" and "a" a row of `lanes` for each."""
         vector = file in ("v", "a")
+        count = _c.checked_for("count", count, c_uint32)
         values = numpy.empty((count, self.lanes) if vector else count, numpy.uint32)
-        self._check(_c.wave_read_registers(self._handle, FILES[file], first, count, values.ctypes.data))
+        self._check(_c.wave_read_registers(self._handle, _file(file), first, count, values.ctypes.data))
         return values
 
     def write(self, file: str, first: int, values: numpy.typing.ArrayLike) -> None:
         """As many registers as there are values, or rows of them."""
-        array = numpy.ascontiguousarray(values, numpy.uint32)
+        array = _dwords(values)
         if file in ("v", "a"):
             array = numpy.ascontiguousarray(numpy.broadcast_to(array, (*array.shape[:-1], self.lanes)))
             array = array.reshape(-1, self.lanes)
         else:
             array = array.reshape(-1)
-        self._check(_c.wave_write_registers(self._handle, FILES[file], first, len(array), array.ctypes.data))
+        self._check(_c.wave_write_registers(self._handle, _file(file), first, len(array), array.ctypes.data))
 
     def s(self, register: int) -> int:
         return int(self.read("s", register)[0])
@@ -143,12 +165,13 @@ class Access:
 class Hooks:
     """Functions as ctypes has them, and what one of them has raised."""
 
-    def __init__(self, functions: dict[str, Callable[..., Any]], error: Callable[[], str]) -> None:
+    def __init__(self, functions: dict[str, Callable[..., Any]], error: Callable[[], str], running: list[bool]) -> None:
+        """running: has an element more while one is called."""
         if unknown := functions.keys() - set(HOOKS):
             raise ValueError(f"hook {sorted(unknown)[0]!r}: one of {', '.join(HOOKS)} is wanted")
         self.raised: BaseException | None = None
         self.struct = _c.HooksInfo()
-        self._error = error
+        self._error, self._running = error, running
         self._kept: list[Any] = []
         for name, function in functions.items():
             made = self._of_access(function) if name in ("access", "atomic") else self._of_wave(function)
@@ -157,6 +180,7 @@ class Hooks:
 
     def _answer(self, handle: c_void_p, call: Callable[[Wave], Any]) -> int:
         standing = [True]
+        self._running.append(True)
         try:
             answer = call(Wave(handle, self._error, lambda: bool(standing)))
             return int(isinstance(answer, (bool, numpy.bool_)) and not answer)
@@ -164,6 +188,7 @@ class Hooks:
             self.raised = self.raised or error
             return 1
         finally:
+            self._running.pop()
             standing.clear()
 
     def _of_wave(self, function: Callable[[Wave], Any]) -> Any:

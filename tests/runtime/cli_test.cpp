@@ -1,6 +1,8 @@
 // The command-line tool as a user meets it: exit codes and messages, good and bad input.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -179,8 +181,85 @@ TEST_F(Captured, Minimise) {
     expect(run("minimise " + saxpy + " -o " + small), 2, {"ends well", "--differs"});
     expect(run("minimise " + saxpy + " -o " + small + " --differs avx2"), 1,
            {"interp and avx2 do not differ"});
-    expect(run("minimise " + saxpy + " -o " + small + " --command false"), 1,
+    expect(run("minimise " + saxpy + " -o " + small + " --command 'false {}'"), 1,
            {"the command does not exit with 0"});
+}
+
+// Of work-groups the least number, not a power of two: item 301 is in the fifth.
+TEST_F(Captured, MinimiseLeavesNothingOut) {
+    const std::string once = (directory / "once.wjcapture").string(),
+                      twice = (directory / "twice.wjcapture").string(),
+                      folder = (directory / "dump").string();
+    // Element 301 of y is 451.5, 43e1'c000.
+    const std::string command = " --command '" WJ_TOOL " replay --dump " + folder +
+                                " {} >/dev/null 2>&1 && cat " + folder +
+                                "/* | od -An -tx4 -v | grep -q 43e1c000 && echo tried'";
+    const Outcome first = run("minimise " + saxpy + " -o " + once + command);
+    expect(first, 0, {"5 of 16 work-groups", "2 of 2 allocations", "2 of 2 pages"});
+    EXPECT_LT(first.text.find("tried"), first.text.find("work-groups"));
+    const Outcome second = run("minimise " + once + " -o " + twice + command);
+    expect(second, 0, {"5 of 5 work-groups", "2 of 2 allocations", "2 of 2 pages"});
+    const auto left = [](const std::string& text, size_t skipped) {
+        const size_t end = text.find(" instructions that may be s_nop"),
+                     begin = text.rfind('\n', end) + 1;
+        const std::string line = text.substr(begin, end - begin);  // "5 of 9"
+        return skipped ? line.substr(line.rfind(' ') + 1) : line.substr(0, line.find(' '));
+    };
+    EXPECT_EQ(left(first.text, 0), left(second.text, 0));
+    EXPECT_EQ(left(first.text, 0), left(second.text, 1));
+}
+
+TEST_F(Captured, MinimiseSaysWhatItCannotDo) {
+    const std::string minimise = "minimise " + saxpy + " -o " + (directory / "out").string() + " ";
+    expect(run(minimise + "--command true"), 2, {"write {} where"});
+    expect(run(minimise + "--command 'true {}' --engine avx2"), 2,
+           {"--engine cannot be given with --command"});
+    expect(run(minimise + "--differs interp"), 2, {"another engine than --engine"});
+    expect(run(minimise + "--differs avx2 --command 'true {}'"), 2, {"--differs cannot be given"});
+    expect(run(minimise + "--limit 0"), 2, {"--limit"});
+    // It does fail so, with a limit.
+    expect(run(minimise + "--limit 3"), 0, {"to stay: timeout", "1 of 16 work-groups"});
+}
+
+// What cannot be used is refused.
+TEST_F(Captured, OptionsThatACaptureDoesNotTake) {
+    expect(run("replay --repeat 0 " + saxpy), 2, {"--repeat", "'0' is no number from 1"});
+    expect(run("replay --writer 0x10 --repeat 2 " + saxpy), 2,
+           {"--repeat cannot be given with --writer"});
+    expect(run("replay --writer 0x10 --check race " + saxpy), 2,
+           {"--check cannot be given with --writer"});
+    expect(run("replay --writer 0x10 --limit 5 --engine avx2 " + saxpy), 0, {"no memory"});
+    for (const char* option : {"--grid 5", "--block 5", "--kernel saxpy", "--target gfx90a",
+                               "--arg u32:1", "--packed 00", "--dynamic-lds 4"})
+        expect(run("difftest " + std::string(option) + " " + saxpy), 2,
+               {"cannot be given for a capture"});
+    expect(run("difftest " + file("damaged", read(saxpy).substr(0, 5000))), 1, {"ends too early"});
+    expect(run("difftest " + kernels("ids.gfx90a.hsaco") +
+                   " --kernel copy --arg buf:64 --arg buf:64:print=4xu32",
+               on90a),
+           2, {"--arg buf:64:print=4xu32", "are of `launch`"});
+}
+
+// A replay needs no second copy of memory: of 256 MiB of zeros, and pages of theirs.
+TEST_F(Captured, LargeMemoryIsNotCopied) {
+    const std::string large = (directory / "large.wjcapture").string();
+    expect(run("launch " + kernels("ids.gfx90a.hsaco") +
+                   " --kernel saxpy --grid 1024 --arg f32:0.5 --arg buf:256M --arg "
+                   "buf:4096:iota=f32 --arg u32:1000 --capture " +
+                   large,
+               on90a),
+           0, {});
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!std::freopen("/dev/null", "w", stdout)) _exit(9);
+        execl(WJ_TOOL, WJ_TOOL, "replay", large.c_str(), nullptr);
+        _exit(9);
+    }
+    int status = -1;
+    rusage usage{};
+    ASSERT_EQ(wait4(child, &status, 0, &usage), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_LT(usage.ru_maxrss, 400 << 10);  // KiB
 }
 
 TEST_F(Captured, LaunchesOfAProcess) {
@@ -190,7 +269,8 @@ TEST_F(Captured, LaunchesOfAProcess) {
     const auto files = [&] {
         return fs::exists(folder) ? std::distance(fs::directory_iterator(folder), {}) : 0;
     };
-    expect(run(launch + "--repeat 3", environment + " WAVEJIT_CAPTURE_KERNEL='s[bc]*'"), 0, {});
+    expect(run(launch + "--repeat 3", environment + " WAVEJIT_CAPTURE_KERNEL='s[bc]*'"), 0,
+           {"no launch was captured: 's[bc]*' fits the name of no kernel", "such as saxpy"});
     EXPECT_EQ(files(), 0);
     expect(run(launch + "--repeat 3", environment), 0, {});
     EXPECT_EQ(files(), 1);
@@ -248,6 +328,7 @@ TEST_F(Cli, WrongArguments) {
     expect(run(base + "--grid 1,2,3,4", on90a), 2, {"more than three"});
     expect(run(base + "--no-such-option", on90a), 2, {});
     expect(run("", ""), 2, {});
+    expect(run("launhc"), 2, {"no subcommand 'launhc'; there are run, launch, replay"});
 }
 
 TEST_F(Cli, BadFiles) {
@@ -439,6 +520,62 @@ TEST_F(Cli, RunChecksItsProgram) {
     expect(run("run /bin/true", "WAVEJIT_THREADS=many"), 2, {"WAVEJIT_THREADS"});
     expect(run("run --cus 0 /bin/true"), 2, {"--cus"});
     expect(run("doctor", on90a), run("doctor", on90a).code, {"AVX2 engine", "targets", "gfx90a"});
+}
+
+// Options that need another one, or exclude it: one message, before anything is started.
+TEST_F(Cli, OptionsThatDoNotGoTogether) {
+    const std::string program = file("program", "#!/bin/sh\necho started\n");
+    fs::permissions(program, fs::perms::owner_all);
+    const struct {
+        const char *options, *environment, *message;
+    } cases[] = {
+        {"--schedule-seed 5", "", "schedule seeds are of deterministic contexts"},
+        {"--weak-memory", "", "weak memory and schedule seeds are of deterministic contexts"},
+        {"--weak-memory --deterministic", "", "there is none: give one that is not 0"},
+        {"--weak-memory --deterministic --schedule-seed 0", "WAVEJIT_SCHEDULE_SEED=1",
+         "there is none: give one that is not 0"},
+        {"--schedule-seed 18446744073709551616 --deterministic", "", "--schedule-seed"},
+        {"--deterministic --threads 2", "", "--threads"},
+        {"--capture-count 2", "", "--capture-count requires --capture"},
+        {"--capture-kernel k", "", "--capture-kernel requires --capture"},
+        {"", "WAVEJIT_CAPTURE_COUNT=2", "WAVEJIT_CAPTURE_COUNT is given without WAVEJIT_CAPTURE"},
+        {"", "WAVEJIT_CAPTURE_KERNEL=k", "WAVEJIT_CAPTURE_KERNEL is given without"},
+        {"--capture /dev/null", "", "folder '/dev/null': Not a directory"},
+        {"--capture /proc/here", "", "folder '/proc/here'"},
+        {"--coverage /no/such/folder/file", "", "/no/such/folder/file"},
+        {"--check-suppressions /no/file", "", "suppressions '/no/file' cannot be read"},
+        {"--check memory --memory identity", "", "the memory checker needs checked memory"},
+        {"--check init,inexact", "", "init and inexact exclude each other"},
+        {"--memory window", "", "WAVEJIT_MEMORY=window"},
+        {"--hot 0", "", "--hot"},
+        {"--threads 1025", "", "--threads"},
+        {"--target ''", "", "--target: nothing is given"},
+        {"", "WAVEJIT_AGENTS=65", "WAVEJIT_AGENTS=65: expected a number from 1 to 64"},
+        {"", "WAVEJIT_TIMEOUT=soon", "WAVEJIT_TIMEOUT=soon: expected a number"},
+    };
+    for (const auto& c : cases) {
+        const Outcome o = run(std::string("run ") + c.options + " " + program, c.environment);
+        expect(o, 2, {c.message});
+        EXPECT_EQ(o.text.find(c.message), o.text.rfind(c.message)) << o.text;
+        EXPECT_EQ(o.text.find("started"), std::string::npos) << c.options;
+    }
+    for (const std::string good :
+         {"--weak-memory --deterministic --schedule-seed 18446744073709551615",
+          "--check race --check-report /dev/null", "--threads 0"})
+        expect(run("run " + good + " " + program), 0, {"started"});
+    expect(run("run --capture-count 2 " + program,
+               "WAVEJIT_CAPTURE=" + (directory / "captures").string()),
+           0, {"started"});
+
+    const std::string ids = kernels("ids.gfx90a.hsaco");
+    for (const std::string bad :
+         {"launch --weak-memory --deterministic ", "launch --schedule-seed 1 ",
+          "launch --repeat 0 ", "launch --hot 0 ", "launch --limit 0 ", "launch --timeout 0 ",
+          "launch --grid 1 --groups 1 ", "launch --arg u32:1 --packed 00 ",
+          "info --brief --coverage ", "host-asm --checked --window ", "plan --checked --window ",
+          "compile --all --kernel saxpy ", "disasm --kernel '' "})
+        EXPECT_EQ(run(bad + ids, on90a).code, 2) << bad;
+    expect(run("info --kernel nothing " + ids), 1, {"no kernel 'nothing'"});
 }
 
 // A program that needs a library which the linker has seen and which is gone.
