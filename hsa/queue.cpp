@@ -67,9 +67,7 @@ hsa_status_t Queue::create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
     if (!q->memory_) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     q->doorbell_ = create_signal(-1);
     Signal* inactive = create_signal(0);
-    q->bell_ = doorbells().take(q);
-    if (!q->doorbell_ || !inactive || !q->bell_.word) {
-        doorbells().give(q->bell_);
+    if (!q->doorbell_ || !inactive) {
         for (Signal* s : {q->doorbell_, inactive})
             if (s) destroy_signal(s);
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -78,12 +76,6 @@ hsa_status_t Queue::create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
     q->callback_data_ = data;
     for (uint32_t i = copy_count; i > 0; i--)
         q->packet_copies_.push_back(q->memory_ + copies_offset + (i - 1) * packet_bytes);
-
-    q->doorbell_->queue = q.get();
-    q->doorbell_->abi.hardware_doorbell_ptr = q->bell_.word;
-    q->doorbell_->abi.event_mailbox_ptr = 0;  // nobody waits for a doorbell
-    q->doorbell_->abi.event_id = 0;
-    __atomic_store_n(&q->doorbell_->abi.kind, AMD_SIGNAL_KIND_DOORBELL, __ATOMIC_RELEASE);
 
     auto* ring = reinterpret_cast<unsigned char*>(q->memory_ + ring_offset);
     for (uint64_t i = 0; i < size; i++) ring[i * packet_bytes] = HSA_PACKET_TYPE_INVALID;
@@ -103,6 +95,15 @@ hsa_status_t Queue::create(Agent& agent, uint32_t size, hsa_queue_type32_t type,
     abi.read_dispatch_id_field_base_byte_offset = offsetof(amd_queue_t, read_dispatch_id);
     abi.queue_properties = AMD_QUEUE_PROPERTIES_IS_PTR64;
     abi.queue_inactive_signal = inactive->handle();
+
+    // From here on the monitor looks at the queue.
+    q->bell_ = doorbells().take(q);
+    if (!q->bell_.word) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    q->doorbell_->queue = q.get();
+    q->doorbell_->abi.hardware_doorbell_ptr = q->bell_.word;
+    q->doorbell_->abi.event_mailbox_ptr = 0;  // nobody waits for a doorbell
+    q->doorbell_->abi.event_id = 0;
+    __atomic_store_n(&q->doorbell_->abi.kind, AMD_SIGNAL_KIND_DOORBELL, __ATOMIC_RELEASE);
 
     auto* owner = new std::shared_ptr<Queue>(q);  // the program's reference
     std::memcpy(reinterpret_cast<void*>(q->memory_ + owner_offset), &owner, 8);

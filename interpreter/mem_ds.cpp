@@ -80,10 +80,13 @@ void write2(Wave& w, const Inst& inst) {
     constexpr uint32_t unit = sizeof(T) * Scale;
     const uint32_t* base = vrow(w, inst.vaddr());
     const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
+    // Where lanes collide, the second values come behind the first ones of all lanes.
     for_each_lane(w.exec(), [&](uint32_t lane) {
         lds_write<T>(w, at(base, lane, offsets[0]), vector_value<T>(w, inst.vdata(), lane));
-        if (offsets[0] != offsets[1])
-            lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
+    });
+    if (offsets[0] == offsets[1]) return;
+    for_each_lane(w.exec(), [&](uint32_t lane) {
+        lds_write<T>(w, at(base, lane, offsets[1]), vector_value<T>(w, inst.vdata2(), lane));
     });
 }
 

@@ -288,11 +288,7 @@ static bool jumps_by_handler(Opcode op) {
 
 void Lifter::call(const Inst& inst, bool keep_exec, std::optional<ir::IndexedMove> move) {
     auto handler = options.handler(inst.op);
-    if (handler && options.coverage && jumps_by_handler(inst.op)) handler = options.covered_jump;
-    if (!handler) {
-        exit(machine::ExitKind::Unimplemented, pc, "instruction is not implemented");
-        return;
-    }
+    if (options.coverage && jumps_by_handler(inst.op)) handler = options.covered_jump;
     if (in_arm()) return abandon_arms();
     order.handled(inst);
     call_function(handler, inst, keep_exec, move);
@@ -419,11 +415,13 @@ void Lifter::lift(const Inst& inst) {
     if (inst.illegal_operand)
         return exit(machine::ExitKind::IllegalInstruction, pc,
                     "an operand that the instruction cannot take");
+    if (!options.handler(inst.op))
+        return exit(machine::ExitKind::Unimplemented, pc, "instruction is not implemented");
+    if (const char* refused = refused_operand(options.target->traits, inst))
+        return exit(machine::ExitKind::Unimplemented, pc, refused);
     if (!registers_ok(inst))
         return exit(machine::ExitKind::IllegalInstruction, pc,
                     "register beyond the wave's allocation");
-    if (const char* refused = refused_operand(options.target->traits, inst))
-        return exit(machine::ExitKind::Unimplemented, pc, refused);
     observe(inst);
     const bool by_handler = wants_handler(options, inst) || beyond_rows(inst);
     if (is_dual(inst) && !by_handler) return lift_dual(*this, inst);

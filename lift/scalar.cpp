@@ -461,15 +461,38 @@ bool lshl_add(Lifter& l, const Inst& i) {
     return true;
 }
 
-// Of a scalar load, in bytes.
-Value register_offset(Lifter& l, const Inst& i) {
-    const Value units = l.s32(i.soffset());
-    const uint32_t bytes = offset_unit(i);
-    return bytes == 1 ? l.emit(Op::UZext32, {units})
-                      : l.emit(Op::UMulWideU32, {units, l.s.const32(bytes)});
+// Whether it is seen to be a multiple of 4.
+bool is_whole_dwords(const Lifter& l, Value v, uint32_t depth = 4) {
+    const ir::Inst& i = l.s.inst(v);
+    uint64_t c = 0;
+    if (l.s.is_const(v, c)) return c % 4 == 0;
+    if (depth == 0) return false;
+    const auto is_whole = [&](int n) { return is_whole_dwords(l, i.args[n], depth - 1); };
+    switch (i.op) {
+        case Op::UShl32:
+            return is_whole(0) || (l.s.is_const(i.args[1], c) && c % 32 >= 2);
+        case Op::UMul32:
+        case Op::UAnd32:
+            return is_whole(0) || is_whole(1);
+        case Op::UAdd32:
+        case Op::USub32:
+            return is_whole(0) && is_whole(1);
+        default:
+            return false;
+    }
 }
 
-// Scalar loads: the low two address bits are ignored.
+// Of a scalar load, in bytes. Each part of an address is whole elements (SEED-SMEM-07).
+Value register_offset(Lifter& l, const Inst& i, uint32_t element) {
+    Value units = l.s32(i.soffset());
+    const uint32_t bytes = offset_unit(i);
+    if (bytes != 1) return l.emit(Op::UMulWideU32, {units, l.s.const32(bytes)});
+    if (element > 1 && !is_whole_dwords(l, units))
+        units = l.emit(Op::UAnd32, {units, l.s.const32(~(element - 1))});
+    return l.emit(Op::UZext32, {units});
+}
+
+// Scalar loads: the low two bits of each part of the address are ignored.
 template <uint32_t dwords>
 bool load(Lifter& l, const Inst& i) {
     if (!i.dst[0].is(Operand::Kind::Sgpr)) return false;
@@ -477,7 +500,7 @@ bool load(Lifter& l, const Inst& i) {
     Value base = l.s64(i.sbase());
     uint64_t imm = static_cast<uint64_t>(int64_t{i.offset});
     if (i.soffset().is(Operand::Kind::Sgpr))
-        base = l.emit(Op::UAdd64, {base, register_offset(l, i)});
+        base = l.emit(Op::UAdd64, {base, register_offset(l, i, 4)});
     else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Off) &&
              !i.soffset().is(Operand::Kind::Special))  // null
         return false;
@@ -511,12 +534,10 @@ bool load_narrow(Lifter& l, const Inst& i) {
     if (!i.dst[0].is(Operand::Kind::Sgpr) || i.dst[0].reg >= 104 || l.in_arm()) return false;
     // Each part of an address counts in whole elements.
     constexpr uint64_t whole = ~uint64_t{bits / 8 - 1};
-    const auto part = [&](Value v) {
-        return bits == 8 ? v : l.emit(Op::UAnd64, {v, l.s.const64(whole)});
-    };
-    Value address = part(l.s64(i.sbase()));
+    Value address = l.s64(i.sbase());
+    if (bits == 16) address = l.emit(Op::UAnd64, {address, l.s.const64(whole)});
     if (i.soffset().is(Operand::Kind::Sgpr))
-        address = l.emit(Op::UAdd64, {address, part(register_offset(l, i))});
+        address = l.emit(Op::UAdd64, {address, register_offset(l, i, bits / 8)});
     else if (i.soffset().present() && !i.soffset().is(Operand::Kind::Special))  // null
         return false;
     address = l.emit(Op::UAdd64,

@@ -51,6 +51,11 @@ for bits in (32, 64):
         once = Memory(BIG, memory.dwords())   # equal offsets: one address, DATA0
         for l in ACTIVE: once.put(offsets[l] + o0 * unit, n, at(0, l))
         case(F_, 'ds_write2' + tail + ' with equal offsets', 'ds_write2%s v0, %s, %s offset0:%d offset1:%d' % (tail, vreg(4, d), vreg(4 + d, d), o0, o0), lines + rows, [('lds', once.dwords())])
+        if not st64:   # one lane's second element is another's first: the second ones come behind all first ones
+            crossed = Memory(BIG, memory.dwords())
+            for k in (0, 1):
+                for l in ACTIVE: crossed.put(offsets[l] + (1 + k) * n, n, at(k, l))
+            case(F_, 'ds_write2' + tail + ' where lanes collide', 'ds_write2%s v0, %s, %s offset0:1 offset1:2' % (tail, vreg(4, d), vreg(4 + d, d)), lines + rows, [('lds', crossed.dwords())])
         swapped, results = Memory(BIG, memory.dwords()), {}
         for l in ACTIVE:
             results[l] = swapped.get(offsets[l] + o0 * unit, n) | swapped.get(offsets[l] + o1 * unit, n) << bits

@@ -32,6 +32,7 @@ for n in (1, 2, 4, 8, 16):
     case(F_, 's_scratch_load_' + tail, 's_scratch_load_%s %s, s[2:3], s4' % (tail, sreg(16, n)), [('s2', [0, 0]), ('s4', [4]), ('global', memory.dwords())], [('s16', [memory.get(256 + 4 * i, 4) for i in range(n)])], base='s2')
     case(F_, 's_scratch_store_' + tail, 's_scratch_store_%s %s, s[2:3], s4' % (tail, sreg(16, n)), [('s2', [0, 0]), ('s4', [4]), ('s16', data), ('global', memory.dwords())], [('global', after.dwords())], base='s2')
 case(F_, 's_load_dwordx2 over its base', 's_load_dwordx2 s[2:3], s[2:3], 0x8', [('s2', [0, 0]), ('global', [1, 2, 3, 4])], [('s2', [3, 4])], base='s2')
+case(F_, 's_load_dword of parts that are no whole dwords', 's_load_dword s16, s[2:3], s4', [('s2', [2, 0]), ('s4', [7]), ('global', [1, 2, 3, 4])], [('s16', [2])], base='s2')   # each part loses its low two bits
 case(F_, 's_load_dword negative offset', 's_load_dword s16, s[2:3], -0x8', [('s2', [16, 0]), ('global', [1, 2, 3, 4])], [('s16', [3])], ['gfx900', 'gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950'], base='s2')
 for bits, tail in ((32, ''), (64, '_x2')):
     n = bits // 32

@@ -133,7 +133,8 @@ void Comparison::State::copy_from(const State& other) {
     attach();
 }
 
-Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache)
+Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache,
+                       bool hostile)
     : target_(target), modes_(modes), cache_(cache), noise_((1 << 17) + state_bytes / 4) {
     machine::install_fault_handler();
     // Around the buffer nothing is mapped: accesses beyond it fault on every engine. The window
@@ -143,6 +144,7 @@ Comparison::Comparison(const Target& target, MemoryModes modes, size_t code_kib,
     const uint64_t empty = space_.allocate(empty_bytes, memory::no_access, "nothing").value();
     global_ = space_.allocate(global_bytes, memory::read_write, "buffer").value();
     if (!space_.free(empty)) std::abort();
+    if (hostile) canaries_ = std::make_unique<Canaries>(*space_.window(), global_, global_bytes);
     context_.target = &target_;
     context_.memory = &space_;
     Rng rng(0);
@@ -194,6 +196,7 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
     w.scratch_bytes = scratch_bytes;
     w.ctx = &context_;
     addresses(s, values);
+    if (canaries_) hostile_addresses(w, values);
     run_whole(w, seed);
 
     Setup setup;
@@ -203,6 +206,8 @@ Comparison::Setup Comparison::prepare(State& s, uint64_t seed, uint64_t values_s
         machine::MemoryMode::Identity};
     setup.mode = modes_ == MemoryModes::All ? all[rng() % std::size(all)]
                                             : static_cast<machine::MemoryMode>(modes_);
+    if (canaries_ && setup.mode == machine::MemoryMode::Identity)
+        setup.mode = machine::MemoryMode::Window;
     const bool window = setup.mode == machine::MemoryMode::Window;
     if (window && rng() % 4) leave_window(w, values);
     context_.memory_mode = setup.mode;
@@ -325,6 +330,41 @@ void Comparison::leave_window(machine::Wave& w, Rng& rng) const {
     }
 }
 
+// Most programs keep some good addresses, or they would end at their first access.
+void Comparison::hostile_addresses(machine::Wave& w, Rng& rng) const {
+    const auto set = [&](uint32_t pair) {
+        const uint64_t address = canaries_->hostile_address(rng);
+        const bool alike = rng() % 2;
+        for (uint32_t lane = 0; lane < 64; ++lane) {
+            const uint64_t at = alike ? address + lane * 4 : canaries_->hostile_address(rng);
+            w.row(pair)[lane] = static_cast<uint32_t>(at);
+            w.row(pair + 1)[lane] = static_cast<uint32_t>(at >> 32);
+        }
+    };
+    for (const uint32_t pair : {v_global_a, v_global_b, v_flat})
+        if (rng() % 3 == 0) set(pair);
+    for (uint32_t n = static_cast<uint32_t>(rng() % 4); n; --n)
+        set(first_free_vgpr + static_cast<uint32_t>(rng() % (end_free_vgpr - first_free_vgpr - 1)));
+    for (uint32_t pair = s_global; pair < end_free_sgpr; pair += 2)
+        if (rng() % 4 == 0) w.set_s64(pair, canaries_->hostile_address(rng));
+    for (const uint32_t reg : {s_buffer, s_buffer + 4}) {
+        if (rng() % 3) continue;
+        put_descriptor(&w.sgpr[reg], canaries_->hostile_address(rng), true, rng);
+        if (rng() % 2) w.sgpr[reg + 2] = ~0u;  // records
+    }
+    for (const uint32_t reg : {v_lds_a, v_lds_b, v_scratch_a, v_scratch_b, v_offset, v_index})
+        if (rng() % 6 == 0)
+            for (uint32_t lane = 0; lane < 64; ++lane) w.row(reg)[lane] = random_dword(rng);
+    for (const uint32_t reg : {s_offset, s_step})
+        if (rng() % 4 == 0) w.sgpr[reg] = random_dword(rng);
+}
+
+// What a program has done to memory that it must not reach.
+std::string Comparison::escaped() const {
+    const uint64_t at = canaries_ ? canaries_->find_damage() : 0;
+    return at ? fmt::format("  escaped: it has written to host memory at {:#x}\n", at) : "";
+}
+
 // of_any_kind: strided, swizzled and of random formats. Else of 32-bit floats, with bytes counted.
 void Comparison::put_descriptor(uint32_t* words, uint64_t base, bool of_any_kind, Rng& rng) const {
     static constexpr uint32_t strides[] = {0, 4, 16, 12, 64};
@@ -370,6 +410,11 @@ uint64_t Comparison::place(const std::vector<uint32_t>& words) {
     const uint64_t alignment = cache_ ? memory::page_size : 64;
     const uint64_t needed = (bytes + alignment - 1) & ~(alignment - 1);
     if (needed + 64 > code_bytes) return 0;
+    // Hostile programs must not change code: engines may go on with what it was.
+    const auto allow = [&](uint32_t rights) {
+        if (canaries_ && !space_.protect(code_, code_bytes, rights)) std::abort();
+    };
+    allow(memory::read_write | memory::executable);
     if (used_ + needed + 64 > code_bytes) {
         for (auto& engine : engines_) engine->invalidate(code_, code_ + code_bytes);
         if (cache_) std::memset(reinterpret_cast<void*>(code_), 0, code_bytes);
@@ -377,6 +422,7 @@ uint64_t Comparison::place(const std::vector<uint32_t>& words) {
     }
     const uint64_t pc = code_ + used_;
     std::memcpy(reinterpret_cast<void*>(pc), words.data(), bytes);
+    allow(memory::readable | memory::executable);
     used_ += needed;
     return pc;
 }
@@ -411,6 +457,8 @@ std::optional<std::string> Comparison::differs_at(uint64_t pc, const std::vector
         ++counters_.endless;
         return std::nullopt;
     }
+    if (const std::string what = escaped(); !what.empty())
+        return fmt::format("{}:\n{}", engines_[0]->name(), what);
     const ExitKind kind = reference_.wave.exit.kind;
     counters_.faults += kind == ExitKind::MemoryFault;
     counters_.refused += kind == ExitKind::Unimplemented || kind == ExitKind::IllegalInstruction;
@@ -425,7 +473,8 @@ std::optional<std::string> Comparison::differs_at(uint64_t pc, const std::vector
         other_.copy_from(initial_);
         if (!execute(*engines_[e], other_, setup.slice, 2 * most_instructions))
             return fmt::format("{}: does not end\n", engines_[e]->name());
-        const std::string what = compare(setup.keep_registers);
+        std::string what = escaped();
+        if (what.empty()) what = compare(setup.keep_registers);
         if (!what.empty()) return fmt::format("{}:\n{}", engines_[e]->name(), what);
     }
     return std::nullopt;

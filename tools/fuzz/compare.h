@@ -8,6 +8,7 @@
 
 #include "machine/engine.h"
 #include "memory/address_space.h"
+#include "tools/fuzz/canaries.h"
 #include "tools/fuzz/program.h"
 
 namespace wj::fuzz {
@@ -18,7 +19,9 @@ class Comparison {
 public:
     // code_kib: memory for translated code of each translator.
     // cache: every program runs a second time elsewhere, translated as the on-disk cache keeps it.
-    Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache);
+    // hostile: addresses of anything, with canaries in the host's memory; never in identity mode.
+    Comparison(const Target& target, MemoryModes modes, size_t code_kib, bool cache,
+               bool hostile = false);
     size_t engines() const { return engines_.size(); }
     // What differs, or nothing. The seed determines registers, memory, MODE, memory mode and the
     // slices in which the wave runs.
@@ -56,6 +59,8 @@ private:
     static void run_whole(machine::Wave& w, uint64_t seed);
     void addresses(State& s, Rng& rng);
     void leave_window(machine::Wave& w, Rng& rng) const;
+    void hostile_addresses(machine::Wave& w, Rng& rng) const;
+    std::string escaped() const;
     void put_descriptor(uint32_t* words, uint64_t base, bool of_any_kind, Rng& rng) const;
     bool execute(machine::Engine& engine, State& s, int64_t slice, int64_t limit);
     void change_dead_registers(machine::Wave& w, const std::vector<uint32_t>& words);
@@ -65,6 +70,7 @@ private:
     const MemoryModes modes_;
     const bool cache_;
     memory::AddressSpace space_;
+    std::unique_ptr<Canaries> canaries_;  // of hostile programs
     machine::ExecContext context_;
     std::vector<std::unique_ptr<machine::Engine>> engines_;
     std::vector<uint32_t> noise_;

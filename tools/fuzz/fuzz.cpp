@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
     uint64_t blocks = 20000, seed = 1;
     double seconds = 0;
     size_t stop_after = 5, code_kib = 4096;
-    bool show = false, cache = false, wave32 = false, wave64 = false;
+    bool show = false, cache = false, wave32 = false, wave64 = false, hostile = false,
+         missing = false;
     std::string memory = "all";
     std::vector<std::string> kinds = fuzz::kind_names(), rows;
     std::vector<std::string> targets{"gfx600", "gfx700", "gfx803", "gfx900", "gfx906",
@@ -67,9 +68,17 @@ int main(int argc, char** argv) {
                                "lane masks");
     app.add_flag("--wave64", wave64, "waves of 64 lanes where the processor has both")
         ->excludes(small);
+    app.add_flag("--hostile", hostile,
+                 "programs that try to reach host memory: a window, or checked memory, with "
+                 "canaries around it");
+    app.add_flag("--missing", missing, "print the rows that programs never have, run nothing");
     app.add_flag("--show", show, "print the programs, do not run them");
     CLI11_PARSE(app, argc, argv);
 
+    if (hostile && memory == "identity") {
+        fmt::print(stderr, "--hostile --memory identity: there host memory is the guest's\n");
+        return 2;
+    }
     const auto mask = kind_mask(kinds);
     if (!mask) {
         fmt::print(stderr, "unknown kind; known: {}\n", fmt::join(fuzz::kind_names(), ", "));
@@ -95,9 +104,13 @@ int main(int argc, char** argv) {
         const Target* exists = with_wave_size(*known, wave_size);
         Target target = exists ? *exists : *known;
         target.traits.wave_size = wave_size;
-        const fuzz::Generator generator(target, rows);
+        const fuzz::Generator generator(target, rows, hostile);
         if (generator.empty()) continue;
-        fuzz::Comparison comparison(target, modes, code_kib, cache);
+        if (missing) {
+            fmt::print("{}: {}\n", target.name, fmt::join(generator.missing(), " "));
+            continue;
+        }
+        fuzz::Comparison comparison(target, modes, code_kib, cache, hostile);
         if (comparison.engines() < 2)
             fmt::print(stderr, "{}: this host has no translator, nothing to compare\n",
                        target.name);
@@ -126,6 +139,7 @@ int main(int argc, char** argv) {
         all.faults += comparison.counters().faults;
         all.refused += comparison.counters().refused;
     }
+    if (missing) return 0;
     fmt::print("{} blocks ({} fault, {} refused, {} endless), {} differences\n", done, all.faults,
                all.refused, all.endless, differences);
     if (cache) fmt::print("{} blocks came from the cache\n", loaded);

@@ -173,6 +173,40 @@ void encode_flat(Encoding& e, Opcode op, Format format, const ScalarRegisters& r
         e.set(Field::vdst, free_vgpr(rng));
 }
 
+// Fields of operands that the instruction does not have must be zero.
+void encode_ds_operands(Encoding& e, const OpInfo& info, Rng& rng) {
+    const bool has_address = info.src_count && info.src[0] == Type::addr;
+    const unsigned data = info.src_count - has_address;
+    if (has_address) e.set(Field::addr, pick(rng, {v_lds_a, v_lds_a, v_lds_b}));
+    if (data > 0) e.set(Field::data0, any_vgpr(rng));
+    if (data > 1) e.set(Field::data1, any_vgpr(rng));
+    if (info.dst_count) e.set(Field::vdst, free_vgpr(rng));
+}
+
+// VOPD3: the second operation is any.
+void encode_dual3(Encoding& e, const OpInfo& x, Family family, Rng& rng) {
+    const auto code =
+        static_cast<uint32_t>(rng() % format_slots[static_cast<size_t>(Format::VOPD3)]);
+    const Opcode second =
+        opcode_slots[static_cast<size_t>(family)][format_base(Format::VOPD3) + code];
+    e.set(Field::op_y, code);
+    struct Half {
+        const OpInfo& info;
+        Field src0, vsrc1, vsrc2, vdst;
+    };
+    const Half halves[] = {
+        {x, Field::src0, Field::vsrc1, Field::vsrc2, Field::vdst},
+        {op_info(second), Field::src0_y, Field::vsrc1_y, Field::vsrc2_y, Field::vdst_y}};
+    for (const Half& half : halves) {
+        e.set(half.vdst, free_vgpr(rng)).set(half.src0, vector_source(rng, false));
+        if (half.info.src_count > 1) e.set(half.vsrc1, any_vgpr(rng));
+        if (half.info.src_count > 2)
+            e.set(half.vsrc2,
+                  half.info.src[2] == Type::mask ? pick(rng, {4, 20, 106}) : any_vgpr(rng));
+    }
+    if (chance(rng, 30)) e.set(Field::neg, static_cast<uint32_t>(rng()));
+}
+
 void encode_buffer(Encoding& e, Opcode op, uint32_t null, Rng& rng) {
     const auto bits = [&] { return static_cast<uint32_t>(rng()); };
     const uint32_t mode = static_cast<uint32_t>(rng() % 4);  // offen | idxen << 1
@@ -183,8 +217,11 @@ void encode_buffer(Encoding& e, Opcode op, uint32_t null, Rng& rng) {
     e.set(Field::glc, returns);
     if (effects(op).access == MemoryAccess::Atomic) e.set(Field::th, returns);
     e.set(Field::addr, mode & 2 ? v_index : v_offset);
-    e.set(Field::vdst,
-          op_info(op).dst_count || op_info(op).returns_if_glc ? free_vgpr(rng) : any_vgpr(rng));
+    const OpInfo& info = op_info(op);
+    if (info.dst_count || info.returns_if_glc)
+        e.set(Field::vdst, free_vgpr(rng));
+    else if (info.src_count)
+        e.set(Field::vdst, any_vgpr(rng));
     const uint32_t v_sharp = s_buffer + 4 * (bits() & 1);
     e.set(Field::srsrc, v_sharp / 4).set(Field::rsrc, v_sharp);
     e.set(Field::soffset,
@@ -200,8 +237,8 @@ bool writes_exec(const Inst& inst) {
 
 }  // namespace
 
-Generator::Generator(const Target& target, const std::vector<std::string>& names)
-    : target_(target), codes_(opcode_count) {
+Generator::Generator(const Target& target, const std::vector<std::string>& names, bool hostile)
+    : target_(target), hostile_(hostile), codes_(opcode_count) {
     auto wanted = [&](Opcode op) {
         return names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& n) {
                    return op_info(op).name.find(n) != std::string_view::npos;
@@ -257,6 +294,21 @@ bool Generator::simple(const Inst& inst) const {
     return lift::lift_block(options, 0x1000, fetch, store).calls.empty();
 }
 
+std::vector<std::string_view> Generator::missing() const {
+    std::vector<std::string_view> names;
+    for (const std::vector<Row>& pool : rows_)
+        for (const Row& row : pool) {
+            Rng rng(row.code);
+            bool made = false;
+            for (uint32_t tries = 0; tries < 5000 && !made; ++tries)
+                made = try_row(row, rng).has_value();
+            if (!made) names.push_back(op_info(row.op).name);
+        }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
 std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
     const auto bits = [&] { return static_cast<uint32_t>(rng()); };
     Encoding e(target_.family, row.format, row.code);
@@ -306,6 +358,7 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
             if (target_.traits.true16 && chance(rng, 15))
                 e.set(Field::src0, 256 | 128 | any_vgpr(rng));
             e.append(literal(rng));  // v_madmk and friends; dropped by the decoder's size
+            e.append(literal(rng));  // of 64 bits
             break;
         case Format::VOP3: {
             e.set(Field::vdst, free_vgpr(rng));
@@ -352,14 +405,15 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
             e.append(literal(rng));
             break;
         }
+        case Format::VOPD3:
+            encode_dual3(e, info, target_.family, rng);
+            break;
         case Format::DS:
             e.set(Field::offset0, bits() & pick(rng, {0, 0x0f, 0xff, 0xf8}));
             e.set(Field::offset1, bits() & pick(rng, {0, 0x0f}));
             if (pool_of(row.op, row.format) == Pool::Atomic && chance(rng, 97))
                 e.set(Field::offset0, bits() & 0xf8);
-            e.set(Field::addr, pick(rng, {v_lds_a, v_lds_a, v_lds_b}));
-            e.set(Field::data0, any_vgpr(rng)).set(Field::vdst, free_vgpr(rng));
-            if (chance(rng, 50)) e.set(Field::data1, any_vgpr(rng));
+            encode_ds_operands(e, info, rng);
             break;
         case Format::FLAT:
         case Format::GLOBAL:
@@ -378,20 +432,23 @@ std::vector<uint32_t> Generator::encode(const Row& row, Rng& rng) const {
 
 bool Generator::acceptable(const Inst& inst) const {
     if (inst.illegal_operand || inst.gds) return false;
-    auto fits = [](const Operand& o, bool destination) {
+    auto fits = [this](const Operand& o, bool destination) {
         const uint32_t end = o.reg + std::max<uint32_t>(o.dwords, 1);
         switch (o.kind) {
             case Operand::Kind::Vgpr:
-                return destination ? o.reg >= first_free_vgpr && end <= end_free_vgpr
-                                   : end <= vgprs;
+                return destination
+                           ? o.reg >= (hostile_ ? 0 : first_free_vgpr) && end <= end_free_vgpr
+                           : end <= vgprs;
             case Operand::Kind::Agpr:
                 return end <= agprs;
-            case Operand::Kind::Sgpr:
+            case Operand::Kind::Sgpr: {
+                const bool written = destination && !(hostile_ && o.reg >= s_buffer);
                 if (o.reg >= machine::vcc_lo)
                     return end <= 108 || o.reg == machine::m0 ||
                            (o.reg >= machine::exec_lo && end <= 128);
-                return destination ? o.reg >= first_free_sgpr && end <= end_free_sgpr
-                                   : end <= sgprs;
+                return written ? o.reg >= (hostile_ ? 0 : first_free_sgpr) && end <= end_free_sgpr
+                               : end <= sgprs;
+            }
             case Operand::Kind::Special:
                 return o.reg == 125 || (o.reg >= 251 && o.reg <= 253);
             default:
@@ -410,7 +467,9 @@ bool Generator::acceptable(const Inst& inst) const {
 }
 
 std::optional<Inst> Generator::try_row(const Row& row, Rng& rng) const {
-    const std::vector<uint32_t> words = encode(row, rng);
+    std::vector<uint32_t> words = encode(row, rng);
+    if (hostile_ && !words.empty() && chance(rng, 50))  // other registers, offsets, even operations
+        for (uint64_t n = 1 + rng() % 3; n; --n) words[rng() % words.size()] ^= 1u << rng() % 32;
     Inst inst;
     if (!decode(target_, words, inst) || excluded(inst.op, inst.format) || !acceptable(inst) ||
         refused_operand(target_.traits, inst))

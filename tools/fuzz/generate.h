@@ -25,8 +25,10 @@ enum class Pool : uint8_t { Alu, Simple, Load, Store, Atomic, Buffer, count_ };
 
 class Generator {
 public:
-    // names: only arithmetic whose name contains one of these; none: all.
-    explicit Generator(const Target& target, const std::vector<std::string>& names = {});
+    // names: only arithmetic whose name contains one of these; none: all. hostile: instructions
+    // overwrite addresses, too, and use anything as an address.
+    explicit Generator(const Target& target, const std::vector<std::string>& names = {},
+                       bool hostile = false);
 
     // One random instruction; its words are those of inst.words. With keep_exec it does not write
     // EXEC.
@@ -38,6 +40,8 @@ public:
     bool has(Opcode op) const { return code(op) != absent; }
     bool empty() const { return rows_[static_cast<size_t>(Pool::Alu)].empty(); }
     const Target& target() const { return target_; }
+    // Rows that random operands never make an instruction of.
+    std::vector<std::string_view> missing() const;
 
 private:
     static constexpr uint32_t absent = ~0u;
@@ -53,6 +57,7 @@ private:
     std::vector<uint32_t> encode(const Row& row, Rng& rng) const;
 
     const Target& target_;
+    const bool hostile_;
     std::array<std::vector<Row>, static_cast<size_t>(Pool::count_)> rows_;
     struct Code {
         uint32_t code = absent;
