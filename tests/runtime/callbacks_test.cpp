@@ -121,6 +121,11 @@ std::vector<Call> calls_of_contexts(Handles& h) {
              auto i = info<wj_fault>();
              return wj_finding_get(c, 0, &i);
          }},
+        {"wj_finding_get_frame", true,
+         [c] {
+             auto i = info<wj_stack_frame>();
+             return wj_finding_get_frame(c, 0, 0, &i);
+         }},
         {"wj_finding_clear", false, [=] { return wj_finding_clear(c); }},
         {"wj_finding_write", false, [=] { return wj_finding_write(c, "/dev/null"); }},
         {"wj_capture_write", false,
@@ -201,6 +206,12 @@ std::vector<Call> calls_of_dispatches(Handles& h) {
              auto i = info<wj_fault_data>();
              return wj_dispatch_get_fault_data(h.ended, &i);
          }},
+        {"wj_dispatch_get_frame", true,
+         [&h] {
+             auto i = info<wj_stack_frame>();
+             return wj_dispatch_get_frame(h.ended, 0, &i);
+         }},
+        {"wj_dispatch_resume", false, [&h] { return wj_dispatch_resume(h.ended, nullptr); }},
         {"wj_dispatch_wave_count", true,
          [&h] { return quiet([&h] { (void)wj_dispatch_wave_count(h.ended); }); }},
         {"wj_dispatch_wave_at", true,
@@ -223,6 +234,11 @@ std::vector<Call> calls_of_dispatches(Handles& h) {
              auto i = info<wj_fault_data>();
              return wj_prepared_get_fault_data(h.prepared, &i);
          }},
+        {"wj_prepared_get_frame", true,
+         [&h] {
+             auto i = info<wj_stack_frame>();
+             return wj_prepared_get_frame(h.prepared, 0, &i);
+         }},
         {"wj_prepared_wave_count", true,
          [&h] { return quiet([&h] { (void)wj_prepared_wave_count(h.prepared); }); }},
         {"wj_prepared_wave_at", true,
@@ -239,6 +255,11 @@ std::vector<Call> calls_of_waves(Handles& h) {
          [&h] {
              auto i = info<wj_wave_info>();
              return wj_wave_get_info(h.wave, &i);
+         }},
+        {"wj_wave_get_frame", true,
+         [&h] {
+             auto i = info<wj_stack_frame>();
+             return wj_wave_get_frame(h.wave, 0, &i);
          }},
         {"wj_wave_read_registers", true,
          [&h] { return wj_wave_read_registers(h.wave, WJ_REGISTER_VGPR, 0, 1, dwords); }},
