@@ -13,15 +13,6 @@ uint64_t first_page(uint64_t guest) {
     return guest & ~(page_size - 1);
 }
 
-// The embedder's allocations and code objects, for their variables. What else there is, the runtime
-// keeps for itself: packets, scratch memory, what kernels print.
-bool belongs(const Held& held, const Snapshots::Options& options) {
-    const Allocation& a = held.allocation;
-    if (!(a.rights & writable)) return false;
-    if (!held.pages) return options.mapped_memory;
-    return a.extent == Extent::Bytes || a.rights & executable;
-}
-
 // Those of code objects stay as they are loaded.
 bool has_rights_of_its_own(const Held& held) {
     return held.allocation.extent == Extent::Bytes;
@@ -34,6 +25,21 @@ Status unknown(uint64_t handle) {
 }
 
 }  // namespace
+
+// The embedder's memory and code objects, for their variables. What else there is, the runtime
+// keeps for itself: packets, scratch memory, what kernels print.
+bool Snapshots::belongs(const Held& held, const Options& options) const {
+    const Allocation& a = held.allocation;
+    if (!(a.rights & writable)) return false;
+    if (included_.contains(a.guest)) return true;
+    if (!held.pages) return options.mapped_memory;
+    return a.extent == Extent::Bytes || a.rights & executable;
+}
+
+void Snapshots::include(uint64_t guest) {
+    std::lock_guard lock(mutex_);
+    included_.insert(guest);
+}
 
 Snapshots::Snapshot* Snapshots::find(uint64_t handle) {
     const auto it = snapshots_.find(handle);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "common/status.h"
@@ -36,6 +37,8 @@ public:
     Status restore(uint64_t handle, Restored& out);
     Status release(uint64_t handle);
 
+    // What begins there is the embedder's, in whatever way it has been made.
+    void include(uint64_t guest);
     // The host has a pointer to this memory and may write at any time: never without a mark.
     void add_host_range(uint64_t guest, uint64_t bytes);
 
@@ -59,6 +62,7 @@ private:
         void add_written(const std::vector<uint64_t>& pages);
         void compact();
     };
+    bool belongs(const Held& held, const Options& options) const;
     Snapshot* find(uint64_t handle);
     void note_written();
     bool restore_part(const Region& region, uint64_t page) const;
@@ -70,6 +74,7 @@ private:
     AddressSpace& memory_;
     std::mutex mutex_;
     std::map<uint64_t, Snapshot> snapshots_;
+    std::set<uint64_t> included_;               // first guest addresses
     std::map<uint64_t, uint64_t> host_ranges_;  // bytes by the first guest address
 };
 

@@ -94,8 +94,10 @@ wj_status open(const char* path, const wj_context_options* options, wj_context**
     }
     made->captured->kernel = static_cast<size_t>(kernel - module.module->kernels().data());
     made->captured->launch = std::move(capture->launch);
-    for (const memory::ImageRegion& r : capture->image.regions)
+    for (const memory::ImageRegion& r : capture->image.regions) {
         made->captured->memory.push_back({r.id, r.guest, r.size, r.rights, r.label});
+        made->snapshots->include(r.guest);
+    }
     *context = made.release();
     return WJ_OK;
 }

@@ -130,6 +130,9 @@ Status DeviceOptions::check() const {
          "the memory checker needs checked memory (WAVEJIT_MEMORY=checked, WJ_MEMORY_CHECKED)"},
         {checks & machine::check_init && checks & machine::check_inexact,
          "the checkers init and inexact exclude each other: look with one after the other"},
+        {!(reports.checks.empty() && reports.suppressions.empty()) && !checks,
+         "files for findings, and of what is not reported, need checkers: set `checks` "
+         "(WAVEJIT_CHECK, --check)"},
         {(schedule.weak_memory || schedule.seed) && !schedule.deterministic,
          "weak memory and schedule seeds are of deterministic contexts: set `deterministic` "
          "(WAVEJIT_DETERMINISTIC=1, --deterministic)"},

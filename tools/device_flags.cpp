@@ -17,7 +17,7 @@ void DeviceFlags::add(CLI::App& app) {
                    "several with commas, or all; also unaligned, inexact. With waitcnt and inexact "
                    "everything is interpreted");
     app.add_option("--check-report", check_report,
-                   "file for what is found, faults, too: .json, .sarif, else text");
+                   "with --check: file for what is found, faults, too: .json, .sarif, else text");
     app.add_option("--check-suppressions", check_suppressions,
                    "file of what is not reported, lines CHECKER:PATTERN (race:histogram*)");
     app.add_option(

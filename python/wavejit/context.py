@@ -21,6 +21,7 @@ Values = Any  # what numpy makes an array of, or an object of another library wi
 
 ENGINES = {"auto": 0, "interp": 1, "avx2": 2, "avx512": 3}
 MEMORY = {"identity": 0, "checked": 1, "window": 2}
+HIDDEN_LAYOUTS = {"auto": 0, "standard": 1, "libclc": 2}
 RIGHTS = {"": 0, "r": 1, "w": 2, "rw": 3}
 CHECKS = {"memory": 1, "init": 2, "race": 4, "barrier": 8, "waitcnt": 16, "alignment": 32, "division": 64,
           "unaligned": 128, "inexact": 256}
@@ -422,8 +423,11 @@ class Kernel:
         return data, len(data)
 
     def _options(self, grid: Sizes, block: Sizes, args: Sequence[Any], timeout: float, instruction_limit: int,
-                 seed: int, dynamic_lds: int, named: dict[str, Any]) -> tuple[_c.LaunchOptions, list[Any]]:
+                 seed: int, dynamic_lds: int, hidden_layout: str,
+                 named: dict[str, Any]) -> tuple[_c.LaunchOptions, list[Any]]:
         """Launch options, and what they point to."""
+        if hidden_layout not in HIDDEN_LAYOUTS:
+            raise ValueError(f"hidden_layout {hidden_layout!r}: one of {', '.join(HIDDEN_LAYOUTS)} is wanted")
         names = [argument.name for argument in self.arguments]
         if unknown := named.keys() - set(names[len(args):]):
             raise TypeError(f"{self.name} has no further argument {', '.join(sorted(unknown))}; it has "
@@ -438,19 +442,22 @@ class Kernel:
         options = _c.LaunchOptions(grid=_three("grid", grid), block=_three("block", block), arguments=arguments,
                                    argument_count=len(kept), dynamic_lds=dynamic_lds,
                                    timeout_ns=_c.nanoseconds(timeout), instruction_limit=instruction_limit,
-                                   schedule_seed=_seed(seed))
+                                   schedule_seed=_seed(seed), hidden_layout=HIDDEN_LAYOUTS[hidden_layout])
         return options, kept
 
     def launch(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
                instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0,
                hooks: dict[str, Callable[..., Any]] | None = None, keep_waves: str = "none",
-               **named: Any) -> Result:
+               hidden_layout: str = "auto", **named: Any) -> Result:
         """Runs on grid work-items in work-groups of block work-items (numbers, or up to three) and
         waits. Arguments in order, or by name. Numbers take the argument's width; arrays are
         DeviceArrays. Raises Fault when the kernel is stopped. hooks: functions by the names of
         HOOKS, called with a Wave, "access" and "atomic" with an Access, too; False stops the
-        dispatch, and so does what they raise. keep_waves: "exact" or "engine", for Fault.waves."""
-        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
+        dispatch, and so does what they raise. keep_waves: "exact" or "engine", for Fault.waves.
+        hidden_layout: "standard" or "libclc", where the code does not tell which implicit arguments
+        it reads."""
+        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, hidden_layout,
+                                       named)
         options.keep_waves = _keep_number(keep_waves)
         called = Hooks(hooks or {}, self._context.last_error, self._context._running)
         if hooks:
@@ -463,16 +470,18 @@ class Kernel:
         self._context.check(_c.kernel_patch(self._handle, offset, code, len(code)))
 
     def capture(self, path: str, grid: Sizes, block: Sizes, args: Sequence[Any] = (), dynamic_lds: int = 0,
-                **named: Any) -> None:
+                hidden_layout: str = "auto", **named: Any) -> None:
         """Writes what launch() with these arguments would do into a file: the code, the arguments
         and all memory of the context. Captured(path) and `wavejit replay` launch it."""
-        options, _kept = self._options(grid, block, args, 0.0, 0, 0, dynamic_lds, named)
+        options, _kept = self._options(grid, block, args, 0.0, 0, 0, dynamic_lds, hidden_layout, named)
         self._context.check(_c.capture_write(self._handle, byref(options), path.encode()))
 
     def prepare(self, grid: Sizes, block: Sizes, args: Sequence[Any] = (), timeout: float = 0.0,
-                instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, **named: Any) -> Prepared:
+                instruction_limit: int = 0, seed: int = 0, dynamic_lds: int = 0, hidden_layout: str = "auto",
+                **named: Any) -> Prepared:
         """The same launch for many times: call what this returns, with the arguments that change."""
-        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, named)
+        options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, hidden_layout,
+                                       named)
         handle = c_void_p()
         self._context.check(_c.launch_prepare(self._handle, byref(options), byref(handle)))
         return Prepared(self, handle)

@@ -247,6 +247,13 @@ TEST_P(CaptureFileTest, MappedMemory) {
     ASSERT_NO_FATAL_FAILURE(open());
     const auto before = read<uint32_t>(two, 2000);
     EXPECT_EQ(before[1999], 2999u);
+    // It belongs to the capture, so snapshots have it.
+    wj_snapshot s = 0;
+    ASSERT_EQ(wj_snapshot_take(replayed.get(), nullptr, &s), WJ_OK);
+    ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
+    EXPECT_NE(read<uint32_t>(two, 2000), before);
+    ASSERT_EQ(wj_snapshot_restore(replayed.get(), s, nullptr), WJ_OK);
+    EXPECT_EQ(read<uint32_t>(two, 2000), before);
     ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
     EXPECT_EQ(read<uint32_t>(one, 2000), read<uint32_t>(two, 2000));
     EXPECT_NE(read<uint32_t>(two, 2000), before);
@@ -260,6 +267,26 @@ TEST_P(CaptureFileTest, MappedMemory) {
     EXPECT_EQ(wj_capture_open(path.c_str(), &identity, &raw, text, sizeof text),
               WJ_INVALID_ARGUMENT);
     EXPECT_NE(std::string(text).find("use checked memory"), std::string::npos) << text;
+}
+
+// As the memory of HIP programs is, which are not the C interface's allocations.
+TEST_P(CaptureFileTest, SnapshotsOfMappedMemory) {
+    alignas(4096) static uint32_t memory[1024];
+    constexpr uint64_t at = 0x7123'4567'8000;
+    ASSERT_EQ(wj_memory_map(context.get(), at, memory, 4096, WJ_READ | WJ_WRITE), WJ_OK) << error();
+    const auto o = packed(at, 4);
+    ASSERT_EQ(wj_capture_write(kernel("asm", "store_at"), &o, path.c_str()), WJ_OK) << error();
+    leave();
+    ASSERT_NO_FATAL_FAILURE(open());
+    const auto before = read<uint32_t>(at, 1024);
+    wj_snapshot s = 0;
+    ASSERT_EQ(wj_snapshot_take(replayed.get(), nullptr, &s), WJ_OK);
+    for (int i = 0; i < 2; i++) {
+        ASSERT_EQ(wj_launch(again_kernel, &again, nullptr), WJ_OK) << wj_last_error(replayed.get());
+        EXPECT_NE(read<uint32_t>(at, 1024), before);
+        ASSERT_EQ(wj_snapshot_restore(replayed.get(), s, nullptr), WJ_OK);
+        EXPECT_EQ(read<uint32_t>(at, 1024), before);
+    }
 }
 
 // Written once more from what was read, it is the same.

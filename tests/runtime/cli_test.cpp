@@ -531,6 +531,7 @@ TEST_F(Cli, OptionsThatDoNotGoTogether) {
     const struct {
         const char *options, *environment, *message;
     } cases[] = {
+        {"--check-report found.json", "", "need checkers"},
         {"--schedule-seed 5", "", "schedule seeds are of deterministic contexts"},
         {"--weak-memory", "", "weak memory and schedule seeds are of deterministic contexts"},
         {"--weak-memory --deterministic", "", "there is none: give one that is not 0"},
@@ -545,7 +546,7 @@ TEST_F(Cli, OptionsThatDoNotGoTogether) {
         {"--capture /dev/null", "", "folder '/dev/null': Not a directory"},
         {"--capture /proc/here", "", "folder '/proc/here'"},
         {"--coverage /no/such/folder/file", "", "/no/such/folder/file"},
-        {"--check-suppressions /no/file", "", "suppressions '/no/file' cannot be read"},
+        {"--check race --check-suppressions /no/file", "", "suppressions '/no/file' cannot be read"},
         {"--check memory --memory identity", "", "the memory checker needs checked memory"},
         {"--check init,inexact", "", "init and inexact exclude each other"},
         {"--memory window", "", "WAVEJIT_MEMORY=window"},
