@@ -65,11 +65,13 @@ Ending CapturedContext::launch(const LaunchLimits& limits) const {
     wj_dispatch_get_result(dispatch, &ending.result);
     wj_fault fault = WJ_INIT(wj_fault);
     if (wj_dispatch_get_fault(dispatch, &fault) == WJ_OK) {
-        ending.place =
-            fmt::format("{} + {:#x}: {}", fault.kernel, fault.kernel_offset, fault.instruction);
+        // Functions may lie in front of the kernel.
+        const std::string at =
+            fmt::format("{} {} {:#x}", fault.kernel, fault.kernel_offset < 0 ? '-' : '+',
+                        std::abs(fault.kernel_offset));
+        ending.place = fmt::format("{}: {}", at, fault.instruction);
         // A limit stops a wave anywhere.
-        if (ending.status != WJ_TIMEOUT)
-            ending.key += fmt::format(" in {} + {:#x}", fault.kernel, fault.kernel_offset);
+        if (ending.status != WJ_TIMEOUT) ending.key += " in " + at;
         if (fault.access != WJ_ACCESS_NONE) ending.key += fmt::format(" at {:#x}", fault.address);
         if (*fault.check) ending.key += fmt::format(", {}", fault.check);
         std::copy_n(fault.work_group, 3, ending.work_group.begin());
