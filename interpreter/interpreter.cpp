@@ -19,6 +19,7 @@
 #include "interpreter/hooks.h"
 #include "interpreter/internal.h"
 #include "interpreter/observe.h"
+#include "interpreter/retired.h"
 #include "interpreter/weak_order.h"
 #include "interpreter/wmma.h"
 #include "machine/checks.h"
@@ -279,6 +280,7 @@ public:
         wave.exit = {};
         if (wave.ctx->memory_mode == MemoryMode::Checked) memory::refresh_tlb(*wave.ctx);
         if (options_.hooks) return run_hooked(wave);
+        const Retired<Block>::Inside inside(retired_);
         const machine::HostFloatEnvironment environment;
         const ExitKind kind =
             machine::run_guarded(wave, nullptr, nullptr, [this](Wave& w) { return loop(w); });
@@ -287,15 +289,20 @@ public:
         return kind;
     }
 
+    // Threads of other devices that share the engine may be inside: clones.
     void invalidate(uint64_t begin, uint64_t end) override {
-        stamp_.fetch_add(1);
+        std::vector<std::unique_ptr<Block>> gone;
         for (Shard& s : shards_) {
             std::unique_lock lock(s.mutex);
-            std::erase_if(s.blocks, [&](const auto& item) {
-                const Block& b = *item.second;
-                return b.begin < end && std::max(b.end, b.begin + 16) > begin;
-            });
+            for (auto at = s.blocks.begin(); at != s.blocks.end();) {
+                Block& b = *at->second;
+                const bool meant = b.begin < end && std::max(b.end, b.begin + 16) > begin;
+                if (meant) gone.push_back(std::move(at->second));
+                at = meant ? s.blocks.erase(at) : std::next(at);
+            }
         }
+        stamp_.fetch_add(1);
+        retired_.add(std::move(gone));
     }
 
     machine::EngineCounters counters() const override {
@@ -471,6 +478,7 @@ private:
     const Options options_;
     std::atomic<uint64_t> stamp_;
     std::array<Shard, shard_count> shards_;
+    Retired<Block> retired_;
     std::atomic<uint64_t> blocks_{0}, instructions_{0};
 };
 

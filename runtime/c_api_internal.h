@@ -184,6 +184,7 @@ struct wj_dispatch {
     void (*print)(void*, const char*, size_t) = nullptr;
     void* print_context = nullptr;
     std::mutex print_mutex;
+    std::mutex resume_mutex;   // of who makes it go on, or tells how it ended
     bool keeps_waves = false;  // it may go on when it has stopped
     bool printed = false;      // what the buffer has
     void flush_print();        // when the dispatch has ended

@@ -456,8 +456,11 @@ wj_status wj_dispatch_submit(wj_kernel* kernel, const wj_launch_options* options
 wj_status wj_dispatch_wait(wj_dispatch* dispatch) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
     return guarded(dispatch->context, [&] {
-        dispatch->dispatch->wait();
-        return outcome(dispatch);
+        for (;;) {  // another thread may make it go on meanwhile
+            dispatch->dispatch->wait();
+            std::lock_guard lock(dispatch->resume_mutex);
+            if (dispatch->dispatch->done()) return outcome(dispatch);
+        }
     });
 }
 
@@ -468,7 +471,9 @@ int wj_dispatch_done(wj_dispatch* dispatch) {
 wj_status wj_dispatch_wait_for(wj_dispatch* dispatch, uint64_t timeout_ns) {
     if (!dispatch) return WJ_INVALID_ARGUMENT;
     return guarded(dispatch->context, [&] {
-        return dispatch->dispatch->wait_for(timeout_ns) ? outcome(dispatch) : WJ_NOT_READY;
+        if (!dispatch->dispatch->wait_for(timeout_ns)) return WJ_NOT_READY;
+        const std::unique_lock lock(dispatch->resume_mutex, std::try_to_lock);
+        return lock && dispatch->dispatch->done() ? outcome(dispatch) : WJ_NOT_READY;
     });
 }
 

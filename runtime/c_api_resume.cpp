@@ -98,7 +98,8 @@ extern "C" wj_status wj_dispatch_resume(wj_dispatch* dispatch, const wj_resume_o
                 read_watching(context, o.hooks, o.keep_waves, request.hooks, request.kept_waves);
             status != WJ_OK)
             return status;
-        if (!dispatch->dispatch->done())
+        const std::unique_lock alone(dispatch->resume_mutex, std::try_to_lock);
+        if (!alone || !dispatch->dispatch->done())
             return context->fail(WJ_NOT_READY, "the dispatch runs: wait until it has stopped");
         if (Status status = dispatch->dispatch->may_resume(); !status) return context->fail(status);
         dispatch->begin_part();

@@ -15,6 +15,9 @@ namespace {
 
 constexpr uint16_t return_address = 30;  // s[30:31] (LLVM AMDGPUUsage, "Non-Kernel Functions")
 constexpr size_t most_frames = 256;
+// Places that a register is followed through. Code that keeps a stack pointer in the frame that it
+// points at leads in circles.
+constexpr uint32_t most_places = 2048;
 constexpr uint64_t call_bytes = 4, most_function_bytes = 1 << 20;
 
 // The registers of the functions that called each other, as far as these have kept them.
@@ -26,6 +29,7 @@ public:
     // Of the function that called the outermost one so far.
     void add(SavedRegisters saved) { saved_.push_back(std::move(saved)); }
     std::optional<uint64_t> caller() const {
+        places_ = 0;
         const auto low = scalar(saved_.size(), return_address),
                    high = scalar(saved_.size(), return_address + 1);
         if (!low || !high) return std::nullopt;
@@ -75,7 +79,8 @@ private:
     }
     // A dword of the depth-th function's frame.
     std::optional<uint32_t> frame_lane(size_t depth, int32_t byte, uint8_t lane) const {
-        const auto stack = scalar(depth, SavedRegisters::stack_pointer);
+        const auto stack =
+            places_++ < most_places ? scalar(depth, SavedRegisters::stack_pointer) : std::nullopt;
         if (!stack) return std::nullopt;
         const uint32_t at = *stack / saved_[depth - 1].stack_scale + static_cast<uint32_t>(byte);
         if (at % 4 || at >= wave_.scratch_bytes || wave_.scratch_bytes - at < 4)
@@ -88,6 +93,7 @@ private:
     const machine::Wave& wave_;
     const bool link_unsure_;
     std::vector<SavedRegisters> saved_;  // innermost first
+    mutable uint32_t places_ = 0;        // in the frames, since caller() was called
 };
 
 // A function by its symbol.
@@ -114,12 +120,18 @@ public:
         const auto known = functions_.find(key);
         if (known != functions_.end() && known->second.is_of(code)) return known->second;
         if (known != functions_.end()) functions_.erase(known);
-        if (functions_.size() == most) functions_.clear();
-        return functions_.try_emplace(key, target, begin, code).first->second;
+        if (functions_.size() == most || work_ > FunctionCode::most_work) {
+            functions_.clear();
+            work_ = 0;
+        }
+        const FunctionCode& made = functions_.try_emplace(key, target, begin, code).first->second;
+        work_ += made.work();
+        return made;
     }
 
 private:
     static constexpr size_t most = 32;
+    size_t work_ = 0;  // of those that are known: their size
     std::map<std::pair<const Target*, uint64_t>, FunctionCode> functions_;
 };
 

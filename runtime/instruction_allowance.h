@@ -34,7 +34,7 @@ public:
         int64_t left = left_.load(std::memory_order_relaxed);
         for (;;) {
             Slice slice;
-            const int64_t share = threads_ == 1 ? left : (left + threads_ - 1) / threads_;
+            const int64_t share = left / threads_ + (left % threads_ != 0);
             slice.last = share <= last_stretch;
             slice.instructions = std::min(most, slice.last ? share : share - last_stretch / 2);
             if (left <= 0) return {};

@@ -245,11 +245,18 @@ void SavedRegisters::step(const Target& target, const Inst& inst) {
     Step(*this, target, inst).run();
 }
 
+size_t SavedRegisters::size() const {
+    size_t lanes = 0;
+    for (const auto& [row, holds] : rows) lanes += 1 + holds.lanes.size();
+    for (const auto& [byte, holds] : slots) lanes += 1 + holds.lanes.size();
+    return lanes;
+}
+
 FunctionCode::FunctionCode(const Target& target, uint64_t begin, std::span<const std::byte> code)
     : target_(target), begin_(begin), code_(code.begin(), code.end()) {
     find_leaders();
     enter(begin, {});
-    while (!left_.empty() && steps_ < most_steps) {
+    while (!left_.empty() && work_ < most_work) {
         const uint64_t pc = left_.back();
         left_.pop_back();
         explore(pc);
@@ -278,6 +285,7 @@ void FunctionCode::find_leaders() {
 }
 
 void FunctionCode::enter(uint64_t pc, const SavedRegisters& state) {
+    work_ += 16 + state.size();
     const auto [known, fresh] = reached_.try_emplace(pc, state);
     if (!fresh) {
         SavedRegisters both = known->second;
@@ -293,8 +301,9 @@ void FunctionCode::explore(uint64_t pc) {
     for (Inst inst; decode_at(pc, inst); pc += inst.size) {
         const Flow flow = effects(inst.op).flow;
         const uint64_t next = pc + inst.size;
-        steps_++;
+        work_++;
         state.step(target_, inst);
+        if (effects(inst.op).access != MemoryAccess::None) work_ += 16;  // rows of lanes are moved
         if (flow == Flow::Goto || flow == Flow::Branch) enter(branch_target(inst, next), state);
         if (!goes_on(inst)) return;
         if (leaders_.contains(next)) return enter(next, state);

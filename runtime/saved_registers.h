@@ -45,6 +45,7 @@ struct SavedRegisters {
     // What holds here and there.
     void meet(const SavedRegisters& other);
     void step(const Target& target, const Inst& inst);
+    size_t size() const;  // what is known of rows and of the frame, in lanes
     bool operator==(const SavedRegisters&) const = default;
 
     std::array<EntryScalar, 106> scalars;  // s0 and on
@@ -68,9 +69,11 @@ public:
     // begins in front of it but for one that leaves the block there. Nothing: none of them is
     // reached by branches from the function's begin, or the code is too much.
     std::optional<SavedRegisters> at(uint64_t from, uint64_t to) const;
+    // Units of some 50 ns and bytes that it has taken, which hostile code makes as many as it can.
+    size_t work() const { return work_; }
+    static constexpr size_t most_work = 1 << 19;
 
 private:
-    static constexpr size_t most_steps = 1 << 19;
     bool decode_at(uint64_t pc, Inst& inst) const;
     void find_leaders();
     void enter(uint64_t pc, const SavedRegisters& state);
@@ -82,7 +85,7 @@ private:
     std::set<uint64_t> leaders_;                  // where straight code begins
     std::map<uint64_t, SavedRegisters> reached_;  // those that are reached
     std::vector<uint64_t> left_;
-    size_t steps_ = 0;
+    size_t work_ = 0;
 };
 
 }  // namespace wj::runtime

@@ -831,6 +831,9 @@ typedef struct wj_resume_options {
  * Without hooks and with WJ_KEEP_NO_WAVES or _OF_ENGINE it is translated from here on, even if it
  * has been interpreted so far. What a kernel prints is printed when it has ended or is released.
  *
+ * One thread makes a dispatch go on and asks what it has come to; others may wait for it, and
+ * cancel it.
+ *
  * WJ_NOT_READY: it runs. WJ_INVALID_ARGUMENT: it has ended, or was stopped by a fault, trap,
  * deadlock or the like; its waves were not kept; or wj_kernel_patch has changed its module.
  * Prepared launches do not go on: their next launch is a new one. */

@@ -165,6 +165,19 @@ TEST_P(CallStackTest, ErrorsAreStated) {
     EXPECT_EQ(wj_dispatch_get_frame(nullptr, 0, &frame), WJ_INVALID_ARGUMENT);
 }
 
+// Its places lead to each other: nobody looks for ever.
+TEST_P(CallStackTest, FrameThatKeepsItsOwnPlace) {
+    if (std::string(GetParam().target) != "gfx90a") GTEST_SKIP() << "code of gfx90a";
+    const uint64_t nowhere = 0x4000;
+    const wj_launch_options o = packed(nowhere, 0);
+    ASSERT_EQ(run(kernel("stack_circle", "circle"), o), WJ_GUEST_FAULT) << error();
+    const Stack stack = frames(
+        [&](size_t i, wj_stack_frame* f) { return wj_dispatch_get_frame(dispatch.get(), i, f); });
+    ASSERT_FALSE(stack.empty());
+    EXPECT_STREQ(stack[0].function, "inner");
+    EXPECT_TRUE(stack.back().incomplete);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CallStackTest,
                          testing::Values(Setup{"gfx90a", WJ_ENGINE_INTERPRETER, WJ_MEMORY_CHECKED},
                                          Setup{"gfx90a", WJ_ENGINE_AVX2, WJ_MEMORY_CHECKED},

@@ -1,4 +1,5 @@
 // Contexts with the same contents.
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -72,6 +73,24 @@ TEST_P(CloneTest, WhatOneWritesTheOtherDoesNotSee) {
     ASSERT_EQ(wj_memory_host_pointer(other.get(), b + 8, 4, WJ_READ, &pointer), WJ_OK);
     EXPECT_EQ(*static_cast<uint32_t*>(pointer), word);
     EXPECT_NE(pointer, host<void>(b + 8));
+}
+
+// Clones share what has been made of the code, and go while another context is inside.
+TEST_P(CloneTest, OneGoesWhileAnotherRuns) {
+    const uint64_t a = buffer(64 * 4);
+    wj_kernel* const here = kernel("asm", "store_at");
+    ASSERT_EQ(store(here, a, 4), WJ_OK) << error();
+    std::vector<Context> clones;
+    for (int i = 0; i < 20; i++) clones.push_back(clone(context));
+    const auto before = bytes(context, a, 64 * 4);
+    std::atomic<bool> gone = false;
+    std::thread runner([&] {
+        while (!gone) EXPECT_EQ(store(here, a, 4), WJ_OK) << error();
+    });
+    for (Context& one : clones) one.reset();
+    gone = true;
+    runner.join();
+    EXPECT_EQ(bytes(context, a, 64 * 4), before);
 }
 
 TEST_P(CloneTest, NothingIsTranslatedAgain) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/target.h"
+#include "runtime/instruction_allowance.h"
 #include "runtime/launch_plan.h"
 #include "tests/runtime/gpu.h"
 
@@ -14,6 +15,11 @@ namespace wj::test {
 namespace {
 
 class DispatchTest : public Gpu {};
+
+TEST(InstructionAllowance, LimitsWithoutEnd) {
+    runtime::InstructionAllowance allowance(UINT64_MAX, 2);
+    EXPECT_EQ(allowance.take(100).instructions, 100);
+}
 
 TEST_P(DispatchTest, InitialSgprs) {
     wj_kernel* k = kernel("asm", "dump_state");
