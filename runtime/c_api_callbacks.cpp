@@ -15,14 +15,14 @@ struct Innermost {
 }  // namespace
 
 Callback::Callback(const wj_context* context)
-    : context_(context), outer_(std::exchange(per_thread<Innermost>().callback, this)) {}
+    : context_(context), outer_(std::exchange(per_thread_by_key<Innermost>().callback, this)) {}
 
 Callback::~Callback() {
-    per_thread<Innermost>().callback = outer_;
+    per_thread_by_key<Innermost>().callback = outer_;
 }
 
 bool Callback::within(const wj_context* context) {
-    const Callback* c = per_thread<Innermost>().callback;
+    const Callback* c = per_thread_by_key<Innermost>().callback;
     while (c && c->context_ != context) c = c->outer_;
     return c;
 }

@@ -174,7 +174,7 @@ private:
             memory_.translate(function.begin, function.size, memory::readable);
         if (!bytes) return std::nullopt;
         const std::span code(static_cast<const std::byte*>(bytes), function.size);
-        return per_thread<KnownFunctions>().of(target_, function.begin, code).at(begin, end);
+        return per_thread_by_key<KnownFunctions>().of(target_, function.begin, code).at(begin, end);
     }
     // Where no function is: a call may have led to it.
     std::optional<SavedRegisters> called_to(uint64_t pc) const {

@@ -121,7 +121,7 @@ machine::Wave* FaultReplay::run(const machine::Wave& wave) {
     // Effects know registers by one name, that in the code.
     if (wave.sgpr_aliases || wave.vgpr_count > named_vgprs) return nullptr;
     const std::vector<Step>* const steps =
-        per_thread<BlockSteps>().of(target_, memory_, begin, end);
+        per_thread_by_key<BlockSteps>().of(target_, memory_, begin, end);
     if (!steps) return nullptr;
     size_t fault = ~size_t{0};
     Registers written;
