@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -277,6 +278,19 @@ const FoundCodeObject* select_code_object(const std::vector<FoundCodeObject>& ob
     return best;
 }
 
+namespace {
+
+// Far from where the kernel puts what may be anywhere, and each file elsewhere: the hole between
+// two mappings may be where a capture's memory was, and has to be again.
+void* hint_for_file(size_t size) {
+    constexpr uintptr_t lowest = uintptr_t{1} << 40, room = uintptr_t{1} << 43, step = 64 << 10;
+    static std::atomic<uintptr_t> used{0};
+    const uintptr_t bytes = (size + 2 * step - 1) / step * step;  // with a hole behind
+    return reinterpret_cast<void*>(lowest + used.fetch_add(bytes) % room);
+}
+
+}  // namespace
+
 Result<MappedFile> map_file(const std::string& path) {
     auto fail = [&](const char* what) {
         return Status(errno == ENOENT ? Code::NotFound : Code::HostError,
@@ -294,7 +308,7 @@ Result<MappedFile> map_file(const std::string& path) {
     MappedFile file;
     size_t size = static_cast<size_t>(info.st_size);
     if (size == 0) return file;
-    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void* data = ::mmap(hint_for_file(size), size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) return fail("cannot map");
     file.bytes = {static_cast<const std::byte*>(data), size};
     file.owner = std::shared_ptr<const void>(

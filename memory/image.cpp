@@ -167,6 +167,7 @@ public:
     Status run() {
         for (uint32_t b = 0; b < image_.blocks.size(); b++)
             if (Status s = add_block(b); !s) return s;
+        if (identity_) add_guards();
         for (const ImageRegion& r : image_.regions)
             if (Status s = add_region(r); !s) return s;
         return Status::ok();
@@ -200,10 +201,6 @@ private:
                             " bytes" + at(shown.address) +
                             ", where the memory has to be in identity mode: try once more, as "
                             "addresses differ from process to process, or use checked memory"};
-            // What runs beyond the end shall find nothing.
-            ReservedAddresses behind;
-            if (behind.reserve(shown.address + block.bytes, guard_bytes))
-                placed.reserved.push_back(std::move(behind));
         }
         placed.pages.emplace_back(new HostPages(pages), [](const HostPages* p) {
             release_host_pages(*p);
@@ -214,6 +211,17 @@ private:
                 std::memcpy(static_cast<std::byte*>(pages.base) + run.offset, run.bytes.data(),
                             run.bytes.size());
         return Status::ok();
+    }
+
+    // What runs beyond the end of a block shall find nothing. Once all blocks are there: behind one
+    // may be the next.
+    void add_guards() {
+        for (uint32_t b = 0; b < image_.blocks.size(); b++) {
+            ReservedAddresses behind;
+            if (shown_[b].regions &&
+                behind.reserve(shown_[b].address + image_.blocks[b].bytes, guard_bytes))
+                placed.reserved.push_back(std::move(behind));
+        }
     }
 
     // One that has a block for itself is an allocation, others are views of it.
