@@ -342,6 +342,8 @@ wave_read_lds = _function("wj_wave_read_lds", c_int, c_void_p, ("offset", c_uint
 wave_write_lds = _function("wj_wave_write_lds", c_int, c_void_p, ("offset", c_uint32), c_void_p, c_uint32)
 wave_read_private = _function("wj_wave_read_private", c_int, c_void_p, ("lane", c_uint32), ("offset", c_uint32),
                               c_void_p, ("size", c_uint32))
+wave_write_private = _function("wj_wave_write_private", c_int, c_void_p, ("lane", c_uint32), ("offset", c_uint32), c_void_p,
+                               ("size", c_uint32))
 wave_disassemble = _function("wj_wave_disassemble", c_int, c_void_p, ("pc", c_uint64), c_char_p, c_size_t, POINTER(c_uint32))
 dispatch_wave_count = _function("wj_dispatch_wave_count", c_size_t, c_void_p)
 dispatch_wave_at = _function("wj_dispatch_wave_at", c_void_p, c_void_p, c_size_t)

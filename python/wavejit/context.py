@@ -75,9 +75,13 @@ def _keep_number(keep_waves: str) -> int:
     return KEEP[keep_waves]
 
 
-def _launch(context: Context, kernel: c_void_p, options: _c.LaunchOptions, hooks: Hooks) -> Result:
+def _launch(context: Context, kernel: c_void_p, options: _c.LaunchOptions,
+            hooks: dict[str, Callable[..., Any]] | None, keep_waves: str) -> Result:
+    options.keep_waves = _keep_number(keep_waves)
+    called = Hooks(hooks or {}, context.last_error, context._running)
+    options.hooks = ctypes.addressof(called.struct) if hooks else None
     dispatch = Dispatch(context, kernel, options)
-    return dispatch._outcome(_c.dispatch_wait(dispatch._handle), hooks)
+    return dispatch._outcome(_c.dispatch_wait(dispatch._handle), called)
 
 
 class Context:
@@ -458,11 +462,7 @@ class Kernel:
         it reads."""
         options, _kept = self._options(grid, block, args, timeout, instruction_limit, seed, dynamic_lds, hidden_layout,
                                        named)
-        options.keep_waves = _keep_number(keep_waves)
-        called = Hooks(hooks or {}, self._context.last_error, self._context._running)
-        if hooks:
-            options.hooks = ctypes.addressof(called.struct)
-        return _launch(self._context, self._handle, options, called)
+        return _launch(self._context, self._handle, options, hooks, keep_waves)
 
     def patch(self, offset: int, code: bytes) -> None:
         """Changes machine code in place, `offset` bytes behind the first instruction; launches that were prepared run
@@ -569,12 +569,13 @@ class Captured:
         while _c.capture_get_memory(handle, len(self.memory), byref(info)) == 0:
             self.memory.append(DeviceArray(self.context, info.bytes, numpy.uint8, info.address))
 
-    def launch(self, timeout: float = 0.0, instruction_limit: int = 0, seed: int = 0) -> Result:
-        """Raises Fault when the kernel is stopped. Memory stays as it is then."""
+    def launch(self, timeout: float = 0.0, instruction_limit: int = 0, seed: int = 0,
+               hooks: dict[str, Callable[..., Any]] | None = None, keep_waves: str = "none") -> Result:
+        """Like Kernel.launch(): raises Fault when the kernel is stopped. Memory stays as it is then."""
         self._options.timeout_ns = _c.nanoseconds(timeout)
         self._options.instruction_limit = instruction_limit
         self._options.schedule_seed = _seed(seed)
-        return _launch(self.context, self._kernel, self._options, Hooks({}, self.context.last_error, self.context._running))
+        return _launch(self.context, self._kernel, self._options, hooks, keep_waves)
 
 
 class Prepared:

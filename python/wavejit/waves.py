@@ -145,6 +145,10 @@ class Wave:
         self._check(_c.wave_read_private(self._handle, lane, offset, data.ctypes.data, size))
         return data
 
+    def write_private(self, lane: int, offset: int, values: numpy.typing.ArrayLike) -> None:
+        data = numpy.ascontiguousarray(values)
+        self._check(_c.wave_write_private(self._handle, lane, offset, data.ctypes.data, data.nbytes))
+
     def disassemble(self, pc: int | None = None) -> str:
         """The instruction at the wave's pc, or another one."""
         text, size = ctypes.create_string_buffer(256), c_uint32()

@@ -2,22 +2,11 @@
 import os
 import sys
 import tempfile
-from contextlib import contextmanager
 
 import numpy
 import wavejit
 
-
-@contextmanager
-def raises(kind, *texts):
-    try:
-        yield
-    except kind as error:
-        for text in texts:
-            assert text in str(error), error
-    else:
-        raise AssertionError(f"no {kind.__name__}")
-
+from raising import raises
 
 gpu = wavejit.Context(memory="checked", threads=1)
 kernel = gpu.load(sys.argv[1])["parse_frame"]

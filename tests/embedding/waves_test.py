@@ -1,21 +1,13 @@
-"""Waves in hooks and of faults, where the tutorial does not go: waves_test.py CODE_OBJECT"""
+"""Waves in hooks and of faults, where the tutorial does not go: waves_test.py CODE_OBJECT PRIVATE"""
 import gc
+import os
 import sys
-from contextlib import contextmanager
+import tempfile
 
 import numpy
 import wavejit
 
-
-@contextmanager
-def raises(kind, text=""):
-    try:
-        yield
-    except kind as error:
-        assert text in str(error), error
-    else:
-        raise AssertionError(f"no {kind.__name__}")
-
+from raising import raises
 
 gpu = wavejit.Context(memory="checked", threads=1)
 kernel = gpu.load(sys.argv[1])["parse_frame"]
@@ -65,6 +57,49 @@ wave.exec = 1 << 40 | 3
 assert wave.exec == 1 << 40 | 3
 with raises(wavejit.WavejitError, "1 of the VGPRs from 999 on"):
     wave.read("v", 999)
+
+# Private memory, at the offset of the access that a hook is told of.
+private = gpu.load(sys.argv[2])["one_of_four"]
+four = gpu.zeros(4, numpy.uint32)
+
+def load_of_private(wave, access):
+    return not (access.space == "private" and access.access == "read")
+
+def where_it_is(wave, access):
+    if access.space == "private" and access.access == "read":
+        offsets.append(int(access.addresses[1]))
+        assert list(wave.read_private(1, offsets[0], 4).view(numpy.uint32)) == [202]
+        wave.write_private(1, offsets[0], numpy.uint32(4711))
+        with raises(wavejit.WavejitError, "private"):
+            wave.write_private(1, 1 << 30, numpy.uint32(1))
+
+offsets = []
+private.launch(4, 4, [four, 2], hooks={"access": where_it_is})
+assert four.numpy().tolist() == [102, 4711, 302, 402] and len(offsets) == 1
+try:
+    private.launch(4, 4, [four, 3], hooks={"access": load_of_private}, keep_waves="exact")
+    raise AssertionError("no stop")
+except wavejit.Fault as fault:
+    stopped = fault.dispatch
+stopped.waves[0].write_private(2, offsets[0] + 4, numpy.uint32(9))
+stopped.resume()
+assert four.numpy().tolist() == [103, 203, 9, 403]
+
+# A captured launch has hooks and waves as well.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "private.wjcapture")
+    private.capture(path, 4, 4, [four, 1])
+    captured = wavejit.Captured(path)
+    accesses = []
+    captured.launch(hooks={"access": lambda wave, access: accesses.append(access.space)}, keep_waves="engine")
+    assert accesses.count("private") >= 2 and accesses[-1] == "global"
+    try:
+        captured.launch(hooks={"access": load_of_private}, keep_waves="exact")
+        raise AssertionError("no stop")
+    except wavejit.Fault as fault:
+        assert fault.waves[0].exact and fault.dispatch.resume().waves == 1
+    captured.launch()  # neither of them is kept
+    captured.context.close()
 
 # Launches that stop and go on.
 with raises(wavejit.WavejitError, "cannot go on: it was stopped by a"):
