@@ -1,4 +1,7 @@
 // C interface: what checkers have found.
+#include <algorithm>
+#include <optional>
+
 #include "runtime/c_api_internal.h"
 #include "runtime/findings.h"
 
@@ -10,18 +13,24 @@ namespace {
 // With what its strings are of, which stays until findings are cleared; null: there are not so
 // many.
 const KeptFinding* keep_finding(wj_context* context, size_t index) {
-    auto records = context->device->findings().all();
-    if (index >= records.size()) {
+    const runtime::Findings& all = context->device->findings();
+    std::optional<runtime::FaultRecord> record = all.at(index);
+    if (!record) {
         context->fail(WJ_NOT_FOUND,
-                      "there are " + std::to_string(records.size()) + " findings, numbered from 0");
+                      "there are " + std::to_string(all.size()) + " findings, numbered from 0");
         return nullptr;
     }
-    auto kept = std::make_unique<KeptFinding>();
-    kept->record = std::move(records[index]);
-    kept->record.make_texts();
-    kept->report = kept->record.text();
     std::lock_guard lock(context->error_mutex);
-    context->findings.push_back(std::move(kept));
+    const auto known = std::ranges::find(context->findings, record->key,
+                                         [](const auto& kept) { return kept->record.key; });
+    if (known != context->findings.end()) {
+        (*known)->record.occurrences = record->occurrences;
+        return known->get();
+    }
+    record->make_texts();
+    std::string report = record->text();
+    context->findings.push_back(
+        std::make_unique<KeptFinding>(KeptFinding{std::move(*record), std::move(report)}));
     return context->findings.back().get();
 }
 
@@ -30,7 +39,7 @@ const KeptFinding* keep_finding(wj_context* context, size_t index) {
 extern "C" {
 
 size_t wj_finding_count(wj_context* context) {
-    return context ? context->device->findings().all().size() : 0;
+    return context ? context->device->findings().size() : 0;
 }
 
 wj_status wj_finding_get(wj_context* context, size_t index, wj_fault* finding) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/per_thread.h"
-#include "frontend/decode.h"
+#include "frontend/each_instruction.h"
 #include "frontend/effects.h"
 #include "frontend/vgpr_msb.h"
 #include "interpreter/interpreter.h"
@@ -51,11 +51,8 @@ private:
     bool read(const Target& target) {
         steps_.clear();
         for (size_t at = 0; at < bytes_.size();) {
-            uint32_t words[most_instruction_words] = {};
-            const size_t count = std::min<size_t>(most_instruction_words, (bytes_.size() - at) / 4);
-            std::memcpy(words, &bytes_[at], count * 4);
             Step& step = steps_.emplace_back(Step{begin_ + at, {}, {}});
-            if (!decode(target, std::span<const uint32_t>(words, count), step.inst)) return false;
+            if (!decode_at(target, std::as_bytes(std::span(bytes_)), at, step.inst)) return false;
             step.use = lift::register_use(target, step.inst);
             at += step.inst.size;
         }

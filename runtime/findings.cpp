@@ -71,6 +71,16 @@ std::vector<FaultRecord> Findings::all() const {
     return records_;
 }
 
+size_t Findings::size() const {
+    std::lock_guard lock(mutex_);
+    return records_.size();
+}
+
+std::optional<FaultRecord> Findings::at(size_t index) const {
+    std::lock_guard lock(mutex_);
+    return index < records_.size() ? std::optional(records_[index]) : std::nullopt;
+}
+
 void Findings::clear() {
     std::lock_guard lock(mutex_);
     records_.clear();

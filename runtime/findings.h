@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -23,6 +24,8 @@ public:
     // False: it is suppressed.
     bool add(const FaultRecord& record);
     std::vector<FaultRecord> all() const;
+    size_t size() const;
+    std::optional<FaultRecord> at(size_t index) const;  // none: there are not so many
     void clear();
     // By the name's ending: .json, .sarif or text. Devices that share findings write one after the
     // other.

@@ -11,10 +11,7 @@ namespace wj::runtime {
 class InstructionAllowance {
 public:
     // limit 0: there is none. threads: that may take at the same time.
-    InstructionAllowance(uint64_t limit, uint32_t threads)
-        : limited_(limit != 0),
-          threads_(threads),
-          left_(static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX))) {}
+    InstructionAllowance(uint64_t limit, uint32_t threads) : threads_(threads) { reset(limit); }
 
     void reset(uint64_t limit) {
         limited_ = limit != 0;
@@ -51,9 +48,9 @@ public:
 private:
     // Twice what the longest translated block may execute beyond its budget.
     static constexpr int64_t last_stretch = 1024;
-    bool limited_;
+    bool limited_ = false;
     const int64_t threads_;
-    std::atomic<int64_t> left_;
+    std::atomic<int64_t> left_{0};
 };
 
 }  // namespace wj::runtime

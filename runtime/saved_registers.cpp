@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "frontend/decode.h"
 #include "frontend/each_instruction.h"
 #include "frontend/effects.h"
 #include "lift/liveness.h"
@@ -264,13 +263,8 @@ FunctionCode::FunctionCode(const Target& target, uint64_t begin, std::span<const
     if (!left_.empty()) reached_.clear();
 }
 
-bool FunctionCode::decode_at(uint64_t pc, Inst& inst) const {
-    const uint64_t at = pc - begin_;
-    if (at >= code_.size()) return false;
-    uint32_t words[most_instruction_words] = {};
-    const size_t count = std::min<size_t>(most_instruction_words, (code_.size() - at) / 4);
-    std::memcpy(words, code_.data() + at, count * 4);
-    return decode(target_, std::span<const uint32_t>(words, count), inst);
+bool FunctionCode::instruction_at(uint64_t pc, Inst& inst) const {
+    return decode_at(target_, code_, pc - begin_, inst);
 }
 
 void FunctionCode::find_leaders() {
@@ -298,7 +292,7 @@ void FunctionCode::enter(uint64_t pc, const SavedRegisters& state) {
 
 void FunctionCode::explore(uint64_t pc) {
     SavedRegisters state = reached_.at(pc);
-    for (Inst inst; decode_at(pc, inst); pc += inst.size) {
+    for (Inst inst; instruction_at(pc, inst); pc += inst.size) {
         const Flow flow = effects(inst.op).flow;
         const uint64_t next = pc + inst.size;
         work_++;
@@ -318,7 +312,7 @@ std::optional<SavedRegisters> FunctionCode::at(uint64_t from, uint64_t to) const
         SavedRegisters state = begins;
         Inst inst;
         bool straight = false;  // from the instruction in front of it
-        for (uint64_t pc = leader; pc <= to && decode_at(pc, inst); pc += inst.size) {
+        for (uint64_t pc = leader; pc <= to && instruction_at(pc, inst); pc += inst.size) {
             if (pc != leader && leaders_.contains(pc)) break;
             if (pc >= from && (pc < to || pc == from || straight)) {
                 if (found)

@@ -74,7 +74,7 @@ public:
     static constexpr size_t most_work = 1 << 19;
 
 private:
-    bool decode_at(uint64_t pc, Inst& inst) const;
+    bool instruction_at(uint64_t pc, Inst& inst) const;
     void find_leaders();
     void enter(uint64_t pc, const SavedRegisters& state);
     void explore(uint64_t pc);

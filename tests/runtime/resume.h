@@ -69,6 +69,26 @@ protected:
         return std::equal(expected.out.begin(), expected.out.end(), host<uint32_t>(out)) &&
                *host<uint32_t>(total) == expected.total;
     }
+    // Stops a kernel that writes to `to` (8 KiB) at every `step`th limit, until it ends in front of
+    // it, and asks `stopped` what to do then. `numbers`: the kernel's second argument; 0: none.
+    template <class Stopped>
+    void at_limits(uint64_t step, const char* file, const char* name, uint32_t grid, uint32_t block,
+                   uint64_t to, uint64_t numbers, Stopped stopped) {
+        wj_kernel* const k = kernel(file, name);
+        for (uint64_t limit = 1;; limit += step) {
+            std::memset(host<uint8_t>(to), 0, 8192);
+            wj_launch_options o = packed(to, numbers, grid, block);
+            if (numbers) o.grid[1] = 6;
+            if (!strcmp(name, "pairs")) o.packed_size = 8;
+            o.instruction_limit = limit;
+            o.keep_waves = limit / step % 2 ? WJ_KEEP_WAVES_OF_ENGINE : WJ_KEEP_WAVES;
+            const wj_status status = run(k, o);
+            if (status == WJ_OK) break;
+            ASSERT_EQ(status, WJ_TIMEOUT) << error();
+            stopped(host<uint32_t>(to));
+            ASSERT_FALSE(HasFailure()) << name << ", limit " << limit;
+        }
+    }
     wj_status start(wj_kernel* k, const wj_launch_options& o) {
         wj_dispatch* d = nullptr;
         const wj_status status = wj_dispatch_submit(k, &o, &d);

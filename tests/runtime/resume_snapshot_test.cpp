@@ -311,36 +311,27 @@ class BarrierSnapshots : public DispatchSnapshots {
 protected:
     void SetUp() override { Gpu::SetUp(); }
     template <class Check>
-    void at_limits(const char* file, const char* name, uint32_t grid, uint32_t block, Check check) {
-        wj_kernel* const k = kernel(file, name);
-        const uint64_t to = buffer(8192);
-        for (uint64_t limit = 1;; limit += 4) {
-            std::memset(host<uint8_t>(to), 0, 8192);
-            wj_launch_options o = packed(to, 0, grid, block);
-            if (!strcmp(name, "pairs")) o.packed_size = 8;
-            o.instruction_limit = limit;
-            o.keep_waves = limit % 8 == 1 ? WJ_KEEP_WAVES : WJ_KEEP_WAVES_OF_ENGINE;
-            const wj_status status = run(k, o);
-            if (status == WJ_OK) break;
-            ASSERT_EQ(status, WJ_TIMEOUT) << error();
+    void resumed_twice(const char* file, const char* name, uint32_t grid, uint32_t block,
+                       Check check) {
+        at_limits(4, file, name, grid, block, buffer(8192), 0, [&](const uint32_t* out) {
             marked = false;
             const wj_snapshot s = take();
             for (uint32_t n = 0; n < 2; n++) {
-                ASSERT_EQ(resume(), WJ_OK) << name << ", limit " << limit << ": " << error();
-                check(host<uint32_t>(to));
-                ASSERT_FALSE(HasFailure()) << name << ", limit " << limit;
+                ASSERT_EQ(resume(), WJ_OK) << error();
+                check(out);
+                ASSERT_FALSE(HasFailure());
                 restore(s);
             }
             ASSERT_EQ(wj_snapshot_release(context.get(), s), WJ_OK);
-        }
+        });
     }
 };
 
 TEST_P(BarrierSnapshots, BringThemBack) {
-    at_limits("named_barriers", "pairs", 256, 128, [](const uint32_t* out) {
+    resumed_twice("named_barriers", "pairs", 256, 128, [](const uint32_t* out) {
         for (uint32_t i = 0; i < 128; i++) EXPECT_EQ(out[i], i * 3 + (i ^ 32) * 3);
     });
-    at_limits("barriers", "meet", 10 * 64, 64, [](const uint32_t* out) {
+    resumed_twice("barriers", "meet", 10 * 64, 64, [](const uint32_t* out) {
         for (uint32_t g = 0; g < 10; g++) EXPECT_EQ(out[1024 + g], g ^ 1);
     });
 }

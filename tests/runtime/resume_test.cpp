@@ -331,42 +331,29 @@ INSTANTIATE_TEST_SUITE_P(All, ResumeTest, testing::ValuesIn(resume_setups), setu
 class ResumeBarriers : public ResumeGpu {
 protected:
     void SetUp() override { Gpu::SetUp(); }
-    // At every limit in turn, until it ends in front of it. The name's kernel writes to `out`.
     template <class Check>
     void at_every_limit(const char* file, const char* name, uint32_t grid, uint32_t block,
-                        uint64_t to, uint64_t numbers, Check check) {
-        wj_kernel* const k = kernel(file, name);
-        for (uint64_t limit = 1;; limit++) {
-            std::memset(host<uint8_t>(to), 0, 8192);
-            wj_launch_options o = packed(to, numbers, grid, block);
-            if (numbers) o.grid[1] = 6;
-            if (!strcmp(name, "pairs")) o.packed_size = 8;
-            o.instruction_limit = limit;
-            o.keep_waves = limit % 2 ? WJ_KEEP_WAVES : WJ_KEEP_WAVES_OF_ENGINE;
-            const wj_status status = run(k, o);
-            if (status == WJ_OK) break;
-            ASSERT_EQ(status, WJ_TIMEOUT) << error();
-            ASSERT_EQ(resume(), WJ_OK) << name << ", limit " << limit << ": " << error();
-            check(host<uint32_t>(to));
-            ASSERT_FALSE(HasFailure()) << name << ", limit " << limit;
-        }
+                        uint64_t numbers, Check check) {
+        at_limits(1, file, name, grid, block, buffer(8192), numbers, [&](const uint32_t* out) {
+            ASSERT_EQ(resume(), WJ_OK) << error();
+            check(out);
+        });
     }
 };
 
 TEST_P(ResumeBarriers, NamedOnes) {
-    at_every_limit("named_barriers", "pairs", 256, 128, buffer(8192), 0, [](const uint32_t* out) {
+    at_every_limit("named_barriers", "pairs", 256, 128, 0, [](const uint32_t* out) {
         for (uint32_t i = 0; i < 128; i++) EXPECT_EQ(out[i], i * 3 + (i ^ 32) * 3);
     });
 }
 
 TEST_P(ResumeBarriers, Clusters) {
-    at_every_limit("barriers", "meet", 10 * 64, 64, buffer(8192), 0, [](const uint32_t* out) {
+    at_every_limit("barriers", "meet", 10 * 64, 64, 0, [](const uint32_t* out) {
         for (uint32_t g = 0; g < 10; g++) EXPECT_EQ(out[1024 + g], g ^ 1);
     });
-    at_every_limit("named_barriers", "places", 4 * 64, 64, buffer(8192), buffer(4096),
-                   [](const uint32_t* out) {
-                       for (uint32_t g = 0; g < 24; g++) EXPECT_EQ(out[8 * g + 7], (g ^ 1) + 100);
-                   });
+    at_every_limit("named_barriers", "places", 4 * 64, 64, buffer(4096), [](const uint32_t* out) {
+        for (uint32_t g = 0; g < 24; g++) EXPECT_EQ(out[8 * g + 7], (g ^ 1) + 100);
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ResumeBarriers,
