@@ -1,5 +1,8 @@
 #include "frontend/decode.h"
 
+#include <memory>
+#include <type_traits>
+
 #include "frontend/decode_formats.h"
 
 namespace wj {
@@ -39,12 +42,13 @@ bool decode_layout(const Target& target, const Layout& layout, std::span<const u
 }  // namespace
 
 bool decode(const Target& target, std::span<const uint32_t> words, Inst& out) {
-    out = Inst{};
+    static_assert(std::is_trivially_copyable_v<Inst>);
+    std::construct_at(&out);  // in place: an instruction is larger than what it takes to decode one
     out.size = 4;
     if (words.empty()) return false;
     const Layout* layout = find_layout(target.family, words[0]);
     if (layout != nullptr && decode_layout(target, *layout, words, out)) return true;
-    out = Inst{};
+    std::construct_at(&out);
     out.size = 4;
     out.words[0] = words[0];
     return false;

@@ -76,6 +76,7 @@ struct Block {
 };
 
 constexpr size_t max_block_steps = 128;
+using Steps = std::array<Step, max_block_steps>;
 
 struct RegisterNeeds {
     uint32_t vgprs = 0, agprs = 0, sgprs = 0;
@@ -167,18 +168,20 @@ void find_edges(const machine::Coverage& coverage, Block& block) {
     block.target_edge = coverage.edge(block.end, block.target);
 }
 
+// `steps`: for use meanwhile.
 std::unique_ptr<Block> decode_block(const Target& target, const Options& options,
-                                    const machine::ExecContext& ctx, uint64_t pc,
-                                    uint8_t vgpr_msb) {
+                                    const machine::ExecContext& ctx, uint64_t pc, uint8_t vgpr_msb,
+                                    Steps& steps) {
     auto block = std::make_unique<Block>();
     block->begin = pc;
+    size_t size = 0;
     CodeReader reader(ctx);
     const auto fail = [&](ExitKind kind, const char* reason) {
         block->failure.kind = kind;
         block->failure.reason = reason;
         block->failure.pc = pc;
     };
-    while (block->steps.size() < max_block_steps) {
+    while (size < steps.size()) {
         uint32_t words[most_instruction_words];
         size_t count = 0;
         while (count < most_instruction_words && !(pc & 3) &&
@@ -195,7 +198,7 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
             }
             break;
         }
-        Step step;
+        Step& step = steps[size];
         const bool known = decode(target, std::span<const uint32_t>(words, count), step.inst);
         if (!known || step.inst.illegal_operand) {
             fail(ExitKind::IllegalInstruction,
@@ -227,9 +230,10 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
         block->agprs = std::max(block->agprs, n.agprs);
         block->sgprs = std::max(block->sgprs, n.sgprs);
         pc += step.inst.size;
-        block->steps.push_back(step);
-        if (ends_block(block->steps.back().inst)) break;
+        size++;
+        if (ends_block(step.inst)) break;
     }
+    block->steps.assign(steps.begin(), steps.begin() + size);
     block->end = pc;
     if (ctx.coverage && !block->steps.empty()) find_edges(*ctx.coverage, *block);
     return block;
@@ -267,6 +271,7 @@ struct CacheEntry {
 struct ThreadCache {
     std::array<CacheEntry, 1024> entries;
     Block failed;  // what the thread could not decode last
+    std::unique_ptr<Steps> steps = std::make_unique_for_overwrite<Steps>();
 };
 
 class Interpreter final : public machine::Engine {
@@ -462,7 +467,8 @@ private:
             if (const auto it = shard.blocks.find(place); it != shard.blocks.end())
                 return *it->second;
         }
-        auto block = decode_block(target_, options_, *w.ctx, w.pc, w.vgpr_msb);
+        auto block = decode_block(target_, options_, *w.ctx, w.pc, w.vgpr_msb,
+                                  *per_thread<ThreadCache>().steps);
         if (block->steps.empty()) {
             Block& failed = per_thread<ThreadCache>().failed;
             failed = *block;
