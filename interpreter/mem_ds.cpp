@@ -62,10 +62,15 @@ void read2(Wave& w, const Inst& inst) {
     constexpr uint32_t unit = sizeof(T) * Scale, dwords = sizeof(T) / 4;
     const uint32_t* base = vrow(w, inst.vaddr());
     const uint32_t offsets[2] = {static_cast<uint32_t>(inst.offset) * unit, inst.offset1 * unit};
+    // What lies side by side is one access, which does not wrap around at the end of 32 bits.
+    const bool neighbours = Scale == 1 && offsets[1] == offsets[0] + unit;
     alignas(64) uint32_t values[2 * dwords][lanes];
     for_each_lane(w.exec(), [&](uint32_t lane) {
+        const uint64_t first = at(base, lane, offsets[0]);
+        const uint64_t addresses[] = {first,
+                                      neighbours ? first + unit : at(base, lane, offsets[1])};
         for (uint32_t i = 0; i < 2; ++i) {
-            const T v = lds_read<T>(w, at(base, lane, offsets[i]));
+            const T v = lds_read<T>(w, addresses[i]);
             values[i * dwords][lane] = static_cast<uint32_t>(v);
             if constexpr (dwords == 2) values[i * 2 + 1][lane] = static_cast<uint32_t>(v >> 32);
         }

@@ -40,6 +40,11 @@ for bits in (32, 64):
         results = {l: memory.get(offsets[l] + o0 * unit, n) | memory.get(offsets[l] + o1 * unit, n) << bits for l in ACTIVE}
         lines = [('v0', offsets), ('lds', memory.dwords()), ('exec', [FEW])]
         case(F_, 'ds_read2' + tail, 'ds_read2%s %s, v0 offset0:%d offset1:%d' % (tail, vreg(10, 2 * d), o0, o1), lines + old_register(2 * d), with_old(results, 2 * d, FEW))
+        if not st64:   # neighbours are one access: what would be behind the end of 32 bits is out of range (docs/use/limits.md)
+            places = offsets[:]
+            places[ACTIVE[0]] = -8 * n & M32
+            near = {l: memory.get(places[l] + 7 * n, n) | memory.get(places[l] + 8 * n, n) << bits for l in ACTIVE[1:]} | {ACTIVE[0]: 0}
+            case(F_, 'ds_read2' + tail + ' at the end of 32 bits', 'ds_read2%s %s, v0 offset0:7 offset1:8' % (tail, vreg(10, 2 * d)), [('v0', places)] + lines[1:] + old_register(2 * d), with_old(near, 2 * d, FEW))
         data = [[rng.getrandbits(32) if FEW >> l & 1 else 0 for l in range(64)] for _ in range(2 * d)]
         at = lambda k, l: sum(data[k * d + i][l] << (32 * i) for i in range(d))
         both = Memory(BIG, memory.dwords())
