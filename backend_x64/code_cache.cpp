@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/sanitizer.h"
+#include "frontend/inst.h"
 
 namespace wj::x64 {
 
@@ -105,12 +106,14 @@ void CodeCache::retire(BlockRecord& block) {
 }
 
 void CodeCache::invalidate(uint64_t begin, uint64_t end) {
+    // A block may end in front of what is no instruction, or consist of nothing else.
+    constexpr uint64_t looked_at_behind = 4 * most_instruction_words;
     for (auto& s : spaces_) {
         for (auto it = s->blocks.begin(); it != s->blocks.end();) {
             bool gone = true;
             for (BlockRecord*& block : it->second) {
                 if (!block) continue;
-                if (block->begin_pc >= end || block->end_pc <= begin) {
+                if (block->begin_pc >= end || block->end_pc + looked_at_behind <= begin) {
                     gone = false;
                     continue;
                 }

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frontend/inst.h"
 #include "memory/address_space.h"
 
 namespace wj::x64 {
 namespace {
 
-constexpr uint32_t longest_words = 4;  // of an instruction
 static_assert(memory::page_size == 4096);
 
 }  // namespace
@@ -68,12 +68,12 @@ std::span<const uint32_t> GuestCode::fetch(uint64_t pc, std::vector<uint32_t>& b
     const Copy* copy = copy_of(number);
     if (!copy) return {};
     const std::span<const uint32_t> here(copy->words + first, page_words - first);
-    if (here.size() >= longest_words) return here;
+    if (here.size() >= most_instruction_words) return here;
     // An instruction may go on in the next page.
     buffer.assign(here.begin(), here.end());
     read_.push_back(number + 1);
     if (const Copy* next = copy_of(number + 1))
-        buffer.insert(buffer.end(), next->words, next->words + longest_words);
+        buffer.insert(buffer.end(), next->words, next->words + most_instruction_words);
     return buffer;
 }
 

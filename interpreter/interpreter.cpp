@@ -201,8 +201,8 @@ std::unique_ptr<Block> decode_block(const Target& target, const Options& options
         Step& step = steps[size];
         const bool known = decode(target, std::span<const uint32_t>(words, count), step.inst);
         if (!known || step.inst.illegal_operand) {
-            fail(ExitKind::IllegalInstruction,
-                 known ? "an operand that the instruction cannot take" : "undefined encoding");
+            fail(ExitKind::IllegalInstruction, known ? "an operand that the instruction cannot take"
+                                                     : "the target has no such instruction");
             break;
         }
         add_vgpr_msb(step.inst, vgpr_msb);

@@ -20,6 +20,10 @@ uint64_t align_up(uint64_t value, uint64_t to) {
     return (value + to - 1) & ~(to - 1);
 }
 
+void want_huge_pages(void* base, uint64_t bytes) {
+    madvise(base, bytes, MADV_HUGEPAGE);  // only advice: failing is no loss
+}
+
 }  // namespace
 
 // Inaccessible, zero when they become accessible. 0: there are none.
@@ -51,7 +55,7 @@ bool reserve_host_pages(uint64_t bytes, uint32_t rights, HostPages& out, Window*
         release_host_pages(out, window);
         return false;
     }
-    if (huge) madvise(host, usable, MADV_HUGEPAGE);  // only advice: failing is no loss
+    if (huge) want_huge_pages(host, usable);
     return true;
 }
 
@@ -66,6 +70,7 @@ bool reserve_host_pages_at(uint64_t address, uint64_t bytes, HostPages& out) {
         return false;
     }
     out = {got, bytes, got, bytes};
+    if (bytes >= huge_page_bytes) want_huge_pages(got, bytes);
     return true;
 }
 

@@ -35,6 +35,7 @@ constexpr Variable known[] = {
     {"WAVEJIT_FIDELITY",
      "file for which executed instructions are exact, and how near to hardware others are"},
     {"WAVEJIT_HOT", "number of blocks with the most executed host instructions to print (slow)"},
+    {"WAVEJIT_LIBRARY", "the library that the Python package loads"},
     {"WAVEJIT_LOG", "0 silent, 1 errors (default), 2 also refused requests that HIP handles"},
     {"WAVEJIT_MEMORY", "identity (default) or checked: kernels reach known memory only"},
     {"WAVEJIT_MEMORY_MB", "size of a GPU's memory in MiB (default: 3/4 of the host's)"},

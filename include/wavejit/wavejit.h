@@ -650,9 +650,9 @@ typedef struct wj_access_info {
  * What a hook may do: read and write its wave (wj_wave_...); call what all callbacks may
  * ("Callbacks" above); take its time, which counts for time limits.
  *
- * A hook that writes the PC makes the wave go on there, without the instruction. WJ_HOOK_STOP ends
- * the dispatch in front of it with WJ_TIMEOUT, as wj_dispatch_cancel does; other work-groups stop
- * at the end of their slice. wj_fault names the instruction. */
+ * A hook that writes another PC makes the wave go on there, without the instruction. WJ_HOOK_STOP
+ * ends the dispatch in front of it with WJ_TIMEOUT, as wj_dispatch_cancel does; other work-groups
+ * stop at the end of their slice. wj_fault names the instruction. */
 typedef struct wj_hooks {
     size_t size;
     void* hook_context; /* the first argument of each */

@@ -52,6 +52,13 @@ def checked_bits(what: str, value: Any, size: int) -> int:
     return checked(what, value, -(1 << 8 * size - 1), (1 << 8 * size) - 1) & (1 << 8 * size) - 1
 
 
+def plain(values: Any) -> Any:
+    """An array of numpy's whose bytes mean something elsewhere."""
+    if values.dtype.hasobject or values.dtype.kind == "U":
+        raise TypeError(f"values of {values.dtype}: numbers or bytes are wanted, device memory has no objects of Python")
+    return values
+
+
 def nanoseconds(seconds: float) -> int:
     if not 0 <= seconds <= 1e9:
         raise ValueError(f"timeout is {seconds}: seconds from 0 (none) to 1e9 are wanted")

@@ -62,7 +62,8 @@ def _array(values: Values, dtype: DType) -> Array:
     """Contiguous; of others' arrays without a copy where that is possible."""
     if not isinstance(values, numpy.ndarray) and hasattr(values, "__dlpack__"):
         values = numpy.from_dlpack(values)
-    return numpy.ascontiguousarray(values, dtype)
+    made: Array = _c.plain(numpy.ascontiguousarray(values, dtype))
+    return made
 
 
 def _result(result: _c.ResultInfo) -> Result:
@@ -93,7 +94,7 @@ class Context:
     coverage_lanes: by how many take them. window_bytes: with memory="window", how large the window
     is; 0: 64 GiB. weak_memory: with deterministic=True and launches with a seed, nothing but a
     kernel's own waits and cache operations orders its accesses."""
-    _handle: c_void_p | None = None
+    _opened: c_void_p | None = None
 
     def __init__(self, target: str = "gfx90a", engine: str = "auto", memory: str = "checked", threads: int = 0,
                  coverage: int | Array | None = None, deterministic: bool = False, compute_units: int = 0,
@@ -123,7 +124,17 @@ class Context:
         status = _c.context_create(byref(options), byref(handle), error, len(error))
         if status:
             raise _c.WavejitError(status, error.value.decode())
-        self._handle = handle
+        self._opened = handle
+
+    def require_open(self) -> None:
+        """What belongs to a context has gone with it, which C cannot tell."""
+        if not self._opened:
+            raise RuntimeError("the context is closed")
+
+    @property
+    def _handle(self) -> c_void_p | None:
+        self.require_open()
+        return self._opened
 
     def check(self, status: int) -> None:
         if status:
@@ -139,7 +150,7 @@ class Context:
 
     def close(self) -> None:
         """Ends the context with its modules and arrays. Also at the end of a `with`. Not within its hooks."""
-        if self._handle:
+        if self._opened:
             self.outside_hooks("a context cannot be closed")
             for prepared in list(self._prepared):
                 prepared.release()
@@ -149,8 +160,8 @@ class Context:
             for module in self._modules:
                 _c.module_unload(module)
             self._modules.clear()
-            _c.context_destroy(self._handle)
-            self._handle = None
+            _c.context_destroy(self._opened)
+            self._opened = None
 
     def __enter__(self) -> Context:
         return self
@@ -272,7 +283,7 @@ class Context:
     def _of(handle: c_void_p, coverage: Array | None) -> Context:
         """A context that ends its modules itself."""
         made = Context.__new__(Context)
-        made._handle, made.coverage = handle, coverage
+        made._opened, made.coverage = handle, coverage
         made._modules, made._prepared = [], []
         made._hooks, made._hook_error = {}, None
         made._dispatches, made._running = set(), []
@@ -317,6 +328,7 @@ class DeviceArray:
                  address: int | None = None) -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.dtype = numpy.dtype(dtype)
+        _c.plain(numpy.empty(0, self.dtype))
         self.nbytes = self.dtype.itemsize * int(numpy.prod(self.shape, dtype=numpy.int64))
         self._context = context
         if address is None:
@@ -355,9 +367,14 @@ class Module:
     """A loaded code object; module["kernel"], or iteration over its kernels."""
 
     def __init__(self, context: Context, handle: c_void_p) -> None:
-        self._context, self._handle = context, handle
+        self._context, self._loaded = context, handle
         kernels = (Kernel(self, _c.module_kernel_at(handle, i)) for i in range(_c.module_kernel_count(handle)))
         self._kernels = {kernel.name: kernel for kernel in kernels}
+
+    @property
+    def _handle(self) -> c_void_p:
+        self._context.require_open()
+        return self._loaded
 
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self._kernels.values())
@@ -391,7 +408,7 @@ class Kernel:
     """A kernel of a module: what its descriptor and metadata say, and its launches."""
 
     def __init__(self, module: Module, handle: c_void_p) -> None:
-        self._module, self._context, self._handle = module, module._context, handle
+        self._module, self._context, self._loaded = module, module._context, handle
         info = _c.KernelInfo()
         self._context.check(_c.kernel_get_info(handle, byref(info)))
         self.name: str = info.name.decode()
@@ -404,6 +421,11 @@ class Kernel:
             self._context.check(_c.kernel_get_argument(handle, index, byref(a)))
             self.arguments.append(ArgumentInfo(a.name.decode(), a.type_name.decode(), a.kind.decode(),
                                                a.offset, a.bytes, bool(a.local)))
+
+    @property
+    def _handle(self) -> c_void_p:
+        self._context.require_open()
+        return self._loaded
 
     def _bytes_of(self, argument: ArgumentInfo, value: Any) -> tuple[bytes | None, int]:
         """What goes into the argument segment; a number of bytes for local memory."""
@@ -572,6 +594,7 @@ class Captured:
     def launch(self, timeout: float = 0.0, instruction_limit: int = 0, seed: int = 0,
                hooks: dict[str, Callable[..., Any]] | None = None, keep_waves: str = "none") -> Result:
         """Like Kernel.launch(): raises Fault when the kernel is stopped. Memory stays as it is then."""
+        self.context.require_open()
         self._options.timeout_ns = _c.nanoseconds(timeout)
         self._options.instruction_limit = instruction_limit
         self._options.schedule_seed = _seed(seed)
@@ -588,6 +611,9 @@ class Prepared:
         self._numbers = {argument.name: number for number, argument in enumerate(kernel.arguments)}
 
     def __call__(self, **arguments: Any) -> Result:
+        self._context.require_open()
+        if not self._handle:
+            raise RuntimeError("the prepared launch has been released")
         for name, value in arguments.items():
             if name not in self._numbers:
                 raise TypeError(f"{self._kernel.name} has no argument {name}")

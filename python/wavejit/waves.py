@@ -137,7 +137,7 @@ class Wave:
         return data
 
     def write_lds(self, offset: int, values: numpy.typing.ArrayLike) -> None:
-        data = numpy.ascontiguousarray(values)
+        data = _c.plain(numpy.ascontiguousarray(values))
         self._check(_c.wave_write_lds(self._handle, offset, data.ctypes.data, data.nbytes))
 
     def read_private(self, lane: int, offset: int, size: int) -> numpy.typing.NDArray[numpy.uint8]:
@@ -146,7 +146,7 @@ class Wave:
         return data
 
     def write_private(self, lane: int, offset: int, values: numpy.typing.ArrayLike) -> None:
-        data = numpy.ascontiguousarray(values)
+        data = _c.plain(numpy.ascontiguousarray(values))
         self._check(_c.wave_write_private(self._handle, lane, offset, data.ctypes.data, data.nbytes))
 
     def disassemble(self, pc: int | None = None) -> str:

@@ -124,5 +124,22 @@ with tempfile.TemporaryDirectory() as folder:
     with raises(wavejit.WavejitError, "deterministic"):
         plain.launch(seed=7)
     plain.context.close()
+# What has no bytes to copy.
+for make in (lambda: gpu.array([{}]), lambda: gpu.zeros(3, object), lambda: gpu.array(["text"]), lambda: out.write([None])):
+    with raises(TypeError, "numbers or bytes are wanted"):
+        make()
+
+# What belongs to a context goes with it.
+prepared, snapshot = kernel.prepare(1, 1, arguments), gpu.snapshot()
+released = kernel.prepare(1, 1, arguments)
+released.release()
+with raises(RuntimeError, "has been released"):
+    released()
 gpu.close()
+for use in (lambda: kernel.launch(1, 1, arguments), lambda: kernel.patch(0, bytes(4)), lambda: kernel.prepare(1, 1, arguments),
+            lambda: kernel.capture("nowhere", 1, 1, arguments), lambda: kernel._module.variable("v"), lambda: gpu.load(sys.argv[1]),
+            lambda: out.numpy(), lambda: out.write([1]), out.free, snapshot.restore, snapshot.release, prepared, released,
+            captured.launch, plain.launch, gpu.clone, gpu.snapshot, lambda: gpu.info):
+    with raises(RuntimeError, "the context is closed"):
+        use()
 print("ranges in Python: ok")

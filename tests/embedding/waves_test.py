@@ -72,6 +72,8 @@ def where_it_is(wave, access):
         wave.write_private(1, offsets[0], numpy.uint32(4711))
         with raises(wavejit.WavejitError, "private"):
             wave.write_private(1, 1 << 30, numpy.uint32(1))
+        with raises(TypeError, "numbers or bytes are wanted"):
+            wave.write_private(1, offsets[0], None)
 
 offsets = []
 private.launch(4, 4, [four, 2], hooks={"access": where_it_is})

@@ -12,7 +12,7 @@ constexpr uint32_t store = 0xdc708000;  // global_store_dword, its first word
 constexpr uint32_t stored(uint32_t vgpr) {
     return 4u << 16 | vgpr << 8 | 1u;  // its second: v1, the VGPR, s[4:5]
 }
-constexpr uint32_t end_program = 0xbf810000;
+constexpr uint32_t end_program = 0xbf810000, no_operation = 0xbf800000;
 
 class PatchTest : public Gpu {
 protected:
@@ -72,6 +72,17 @@ TEST_P(PatchTest, LaunchesRunTheNewCode) {
     EXPECT_EQ(run(sum, packed(out, 5)), WJ_ILLEGAL_INSTRUCTION);
     EXPECT_EQ(fault.words[0], 0xbfffffffu);
     EXPECT_EQ(static_cast<uint64_t>(fault.kernel_offset), add);
+}
+
+TEST_P(PatchTest, WhatWasNoInstructionIsOne) {
+    for (const uint64_t at : {0, 4})
+        for (int i = 0; i < 3; i++) {
+            ASSERT_EQ(patch(0, no_operation), WJ_OK) << error();
+            ASSERT_EQ(patch(at, ~0u), WJ_OK) << error();
+            EXPECT_EQ(run(sum, packed(out, 1)), WJ_ILLEGAL_INSTRUCTION) << error();
+            ASSERT_EQ(patch(at, end_program), WJ_OK) << error();
+            EXPECT_EQ(run(sum, packed(out, 1)), WJ_OK) << error();
+        }
 }
 
 TEST_P(PatchTest, PreparedLaunchesStayValid) {
