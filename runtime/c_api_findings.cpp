@@ -21,12 +21,17 @@ const KeptFinding* keep_finding(wj_context* context, size_t index) {
         return nullptr;
     }
     std::lock_guard lock(context->error_mutex);
-    const auto known = std::ranges::find(context->findings, record->key,
-                                         [](const auto& kept) { return kept->record.key; });
-    if (known != context->findings.end()) {
-        (*known)->record.occurrences = record->occurrences;
-        return known->get();
-    }
+    // Others may read what has been kept, so that stays as it is. A clone may have cleared the
+    // findings, and another one have the same key.
+    const auto is_kept = [&](const auto& kept) {
+        const runtime::FaultRecord& r = kept->record;
+        return r.key == record->key && r.occurrences == record->occurrences &&
+               r.exit.address == record->exit.address &&
+               r.exit.lane_mask == record->exit.lane_mask && r.work_group == record->work_group &&
+               r.wave == record->wave;
+    };
+    const auto known = std::ranges::find_if(context->findings, is_kept);
+    if (known != context->findings.end()) return known->get();
     record->make_texts();
     std::string report = record->text();
     context->findings.push_back(

@@ -52,10 +52,15 @@ def checked_bits(what: str, value: Any, size: int) -> int:
     return checked(what, value, -(1 << 8 * size - 1), (1 << 8 * size) - 1) & (1 << 8 * size) - 1
 
 
+def check_plain(dtype: Any) -> None:
+    """The bytes of such values mean something elsewhere."""
+    if dtype.hasobject or dtype.kind == "U":
+        raise TypeError(f"values of {dtype}: numbers or bytes are wanted, device memory has no objects of Python")
+
+
 def plain(values: Any) -> Any:
-    """An array of numpy's whose bytes mean something elsewhere."""
-    if values.dtype.hasobject or values.dtype.kind == "U":
-        raise TypeError(f"values of {values.dtype}: numbers or bytes are wanted, device memory has no objects of Python")
+    """An array of numpy's, of such values."""
+    check_plain(values.dtype)
     return values
 
 

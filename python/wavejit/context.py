@@ -328,7 +328,7 @@ class DeviceArray:
                  address: int | None = None) -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.dtype = numpy.dtype(dtype)
-        _c.plain(numpy.empty(0, self.dtype))
+        _c.check_plain(self.dtype)
         self.nbytes = self.dtype.itemsize * int(numpy.prod(self.shape, dtype=numpy.int64))
         self._context = context
         if address is None:
@@ -363,18 +363,25 @@ class DeviceArray:
         self._context.check(_c.memory_free(self._context._handle, self.address))
 
 
-class Module:
-    """A loaded code object; module["kernel"], or iteration over its kernels."""
+class _Loaded:
+    """What goes with its context."""
 
     def __init__(self, context: Context, handle: c_void_p) -> None:
         self._context, self._loaded = context, handle
-        kernels = (Kernel(self, _c.module_kernel_at(handle, i)) for i in range(_c.module_kernel_count(handle)))
-        self._kernels = {kernel.name: kernel for kernel in kernels}
 
     @property
     def _handle(self) -> c_void_p:
         self._context.require_open()
         return self._loaded
+
+
+class Module(_Loaded):
+    """A loaded code object; module["kernel"], or iteration over its kernels."""
+
+    def __init__(self, context: Context, handle: c_void_p) -> None:
+        super().__init__(context, handle)
+        kernels = (Kernel(self, _c.module_kernel_at(handle, i)) for i in range(_c.module_kernel_count(handle)))
+        self._kernels = {kernel.name: kernel for kernel in kernels}
 
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self._kernels.values())
@@ -404,11 +411,12 @@ class ArgumentInfo:
     local: bool
 
 
-class Kernel:
+class Kernel(_Loaded):
     """A kernel of a module: what its descriptor and metadata say, and its launches."""
 
     def __init__(self, module: Module, handle: c_void_p) -> None:
-        self._module, self._context, self._loaded = module, module._context, handle
+        super().__init__(module._context, handle)
+        self._module = module
         info = _c.KernelInfo()
         self._context.check(_c.kernel_get_info(handle, byref(info)))
         self.name: str = info.name.decode()
@@ -421,11 +429,6 @@ class Kernel:
             self._context.check(_c.kernel_get_argument(handle, index, byref(a)))
             self.arguments.append(ArgumentInfo(a.name.decode(), a.type_name.decode(), a.kind.decode(),
                                                a.offset, a.bytes, bool(a.local)))
-
-    @property
-    def _handle(self) -> c_void_p:
-        self._context.require_open()
-        return self._loaded
 
     def _bytes_of(self, argument: ArgumentInfo, value: Any) -> tuple[bytes | None, int]:
         """What goes into the argument segment; a number of bytes for local memory."""
